@@ -24,9 +24,12 @@ test("a file uploaded with the client plays, and is gone after deletion", async 
   const mp4 = await fetch(asset.downloadUrl ?? "", { headers: { range: "bytes=0-99" } });
   expect([mp4.status, mp4.headers.get("content-type"), mp4.headers.get("x-content-type-options")]).toEqual([
     206,
-    "video/mp4",
+    "application/octet-stream",
     "nosniff",
   ]);
+  const original = await fetch(asset.downloadUrl ?? "");
+  expect(original.headers.get("content-disposition")).toContain(`filename="three seconds"`);
+  expect(Buffer.from(await original.arrayBuffer()).equals(clip)).toBe(true);
 
   await weir.client.assets.delete(asset.id);
   await expect.poll(async () => (await fetch(asset.downloadUrl ?? "", { method: "HEAD" })).status).not.toBe(200);

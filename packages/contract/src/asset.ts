@@ -64,6 +64,9 @@ export const Asset = Type.Object({
   source: AssetSource,
   profiles: Type.Optional(Type.Array(TranscodeProfile)),
   staticMp4: Type.Optional(Type.Boolean()),
+  keepOriginal: Type.Optional(
+    Type.Boolean({ description: "Whether the file is kept byte for byte once the asset is ready, for downloads" }),
+  ),
   retentionDays: Type.Optional(RetentionDays),
   status: AssetStatus,
   size: Type.Optional(Type.Integer({ description: "Size of the source file in bytes" })),
@@ -80,7 +83,12 @@ export const Asset = Type.Object({
   ),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
   playbackUrl: Type.Optional(Type.String({ description: "HLS playlist, once the asset can be watched" })),
-  downloadUrl: Type.Optional(Type.String({ description: "Source-quality MP4, once the asset is ready" })),
+  downloadUrl: Type.Optional(
+    Type.String({
+      description:
+        "The file as it was uploaded or imported, once the asset is ready; the source-quality MP4 of recordings, clips and assets without one",
+    }),
+  ),
 });
 export type Asset = Static<typeof Asset>;
 
@@ -107,6 +115,12 @@ const options = {
     Nullable(
       Type.Array(TranscodeProfile, { maxItems: 32, description: "Defaults to a ladder derived from the source" }),
     ),
+  ),
+  keepOriginal: Type.Optional(
+    Type.Boolean({
+      description:
+        "Keep the file byte for byte, for downloads; about doubles the asset's storage. Defaults to the server's `WEIR_KEEP_ORIGINALS`",
+    }),
   ),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
   targetSegmentSizeSecs: Type.Optional(Type.Number({ minimum: 1, maximum: MAX_SEGMENT_SECONDS })),

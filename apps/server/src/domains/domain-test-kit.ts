@@ -39,6 +39,7 @@ export interface Asked {
   /** Files that it was asked to transcode. */
   readonly transcodes: TranscodeWork[];
   /** The objects that the store was told to delete. */
+  readonly removedKeys: string[];
   readonly removedPrefixes: string[];
   failsToRemove: boolean;
 }
@@ -99,6 +100,7 @@ export async function startTestDomains(
     windows: [],
     clips: [],
     transcodes: [],
+    removedKeys: [],
     removedPrefixes: [],
     failsToRemove: false,
   };
@@ -119,6 +121,7 @@ export async function startTestDomains(
         maxUploadBytes: 1024 ** 3,
         assetBytesPerProject: 0,
         uploadsPerProject: 0,
+        keepOriginals: true,
         viewerLimit: 0,
         viewersPerCredential: 0,
         effectiveSettings: [],
@@ -141,6 +144,7 @@ export async function startTestDomains(
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },
       store: {
+        delete: async (key) => void asked.removedKeys.push(key),
         async deletePrefix(prefix) {
           if (asked.failsToRemove) throw new Error("the store is away");
           asked.removedPrefixes.push(prefix);

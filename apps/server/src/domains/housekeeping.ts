@@ -1,6 +1,12 @@
 import { sql } from "kysely";
 import type { Timer } from "../platform/clock.ts";
-import { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./assets/index.ts";
+import {
+  type AssetUpkeepDeps,
+  expireUploads,
+  purgeDeletedAssets,
+  queueQuietAssets,
+  removeUnwantedOriginals,
+} from "./assets/index.ts";
 import type { Duty } from "./duty.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
 import { hasExpiredNodes, type NodeMembership } from "./nodes/index.ts";
@@ -20,6 +26,7 @@ interface HousekeepingDeps
     RetentionDeps,
     AssetUpkeepDeps,
     TranscodeUpkeepDeps {
+  readonly store: AssetUpkeepDeps["store"];
   /** Prepares its statements. */
   readonly vital: Db;
 }
@@ -36,6 +43,7 @@ const DUTIES: readonly Duty<HousekeepingDeps>[] = [
   expireUploads,
   queueQuietAssets,
   queueQuietTranscodes,
+  removeUnwantedOriginals,
   purgeDeletedAssets,
   forgetOldCounts,
 ];

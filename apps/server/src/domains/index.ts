@@ -99,6 +99,8 @@ export interface DomainSettings {
   readonly assetBytesPerProject: number;
   /** Unfinished uploads that one project may have; 0 for any number. */
   readonly uploadsPerProject: number;
+  /** Whether uploads keep their original where they do not say. */
+  readonly keepOriginals: boolean;
   /** The name of the server-sent events. */
   readonly sseEventName: string;
   /** The settings of the process, without secrets. */
@@ -121,7 +123,7 @@ export interface DomainOptions {
   readonly settings: DomainSettings;
   readonly mediaControl: MediaControl;
   /** Where recordings and assets are. */
-  readonly store: Pick<ObjectStore, "children" | "deletePrefix" | "read">;
+  readonly store: Pick<ObjectStore, "children" | "delete" | "deletePrefix" | "read">;
   /** Makes what plays of customers' files, in the worker role. */
   readonly assetProcessor: AssetProcessor;
   readonly clipMaker: ClipMaker;

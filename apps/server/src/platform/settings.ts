@@ -208,6 +208,15 @@ export const SETTINGS = {
     integer(1, 5_000_000_000_000),
     "34359738368",
   ),
+  keepOriginals: setting(
+    {
+      variable: "WEIR_KEEP_ORIGINALS",
+      about:
+        "1 keeps uploaded and imported files byte for byte, for downloads, which about doubles the storage of an asset. 0 removes them when their renditions are made. An upload's keepOriginal overrides it.",
+    },
+    flag,
+    "1",
+  ),
   uploadsPerProject: setting(
     {
       variable: "WEIR_UPLOADS_PER_PROJECT",

@@ -15,6 +15,17 @@ export interface MediaIndex {
   readonly isGrowing?: boolean;
   /** The MP4s of an asset. A recording offers one MP4, of its source. */
   readonly mp4s?: readonly StaticMp4[];
+  /** The file that an asset was made from, if it is kept. */
+  readonly original?: OriginalFile;
+}
+
+/** A customer's file as it came. */
+export interface OriginalFile {
+  readonly key: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The asset's name: text of a user. */
+  readonly name: string;
 }
 
 /** An MP4 that delivery serves as `static{name}.mp4`. */

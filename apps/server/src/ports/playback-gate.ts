@@ -48,6 +48,8 @@ export interface StoredContent {
   readonly kind: "recording" | "asset";
   readonly id: string;
   readonly projectId: string;
+  /** The original is not for this viewer: its owner keeps originals to holders of owner tokens. */
+  readonly isOriginalWithheld?: boolean;
 }
 
 export type PlaybackDecision =

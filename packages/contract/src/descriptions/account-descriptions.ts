@@ -2,7 +2,13 @@ import type { accountRoutes } from "../routes/account-routes.ts";
 import type { DescriptionsOf } from "./description.ts";
 import { ids, times } from "./example-objects.ts";
 
-const project = { id: ids.project, userId: ids.account, name: "Live events", createdAt: times.created };
+const project = {
+  id: ids.project,
+  userId: ids.account,
+  name: "Live events",
+  originalsForKeysOnly: false,
+  createdAt: times.created,
+};
 
 export const accountDescriptions: DescriptionsOf<typeof accountRoutes> = {
   getAccount: {

@@ -159,7 +159,7 @@ export const asset: Asset = {
     ],
   },
   playbackUrl: `${mediaOf(playbackIds.asset)}/index.m3u8`,
-  downloadUrl: `${mediaOf(playbackIds.asset)}/staticsource.mp4`,
+  downloadUrl: `${mediaOf(playbackIds.asset)}/original`,
 };
 
 /** The asset of a file that the server does not have yet. */

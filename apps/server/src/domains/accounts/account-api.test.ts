@@ -167,11 +167,15 @@ describe("projects", () => {
       id: expect.any(String),
       userId: expect.any(String),
       name: "second",
+      originalsForKeysOnly: false,
       createdAt: kit.clock.now(),
     });
     expect((await kit.call("PATCH", `/api/project/${made.id}`, { name: "new" }, dashboard)).statusCode).toBe(204);
+    const hidden = { originalsForKeysOnly: true };
+    expect((await kit.call("PATCH", `/api/project/${made.id}`, hidden, dashboard)).statusCode).toBe(204);
     expect((await kit.call("GET", `/api/project/${made.id}`, undefined, dashboard)).json()).toMatchObject({
       name: "new",
+      originalsForKeysOnly: true,
     });
     const within = `projectId=${made.id}`;
     const stream = (await kit.call("POST", `/api/stream?${within}`, { name: "inside" }, dashboard)).json<Stream>();

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { ApiRoutes, BadRequest, NotFound } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import {
+  changeProject,
   countProjects,
   deleteProject,
   findProject,
@@ -10,7 +11,6 @@ import {
   listProjects,
   MAX_PROJECTS,
   ProjectInUse,
-  renameProject,
 } from "./project-store.ts";
 
 /** Projects: read with their keys, changed from a signed-in dashboard session. */
@@ -34,7 +34,7 @@ export function projectRoutes(app: FastifyInstance, deps: Deps): void {
 
   api.on(routes.patchProject, async ({ principal, id, body }) => {
     const project = await findProject(db, principal, id);
-    if (!project || !(await renameProject(db, principal, id, body.name ?? project.name))) throw new NotFound();
+    if (!project || !(await changeProject(db, principal, id, { ...project, ...body }))) throw new NotFound();
   });
 
   api.on(routes.deleteProject, async ({ principal, id }) => {

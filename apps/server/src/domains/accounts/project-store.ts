@@ -17,6 +17,7 @@ const projectRecord = (row: ProjectRow): Project => ({
   id: row.id,
   userId: row.user_id,
   name: row.name,
+  originalsForKeysOnly: row.originals_for_keys_only,
   createdAt: Number(row.created_at),
 });
 
@@ -50,10 +51,15 @@ export async function insertProject(db: Db, { userId }: Principal, name: string,
 }
 
 /** False if the project does not exist. */
-export async function renameProject(db: Db, principal: Principal, id: string, name: string): Promise<boolean> {
+export async function changeProject(
+  db: Db,
+  principal: Principal,
+  id: string,
+  { name, originalsForKeysOnly }: Pick<Project, "name" | "originalsForKeysOnly">,
+): Promise<boolean> {
   const result = await db
     .updateTable("project")
-    .set({ name })
+    .set({ name, originals_for_keys_only: originalsForKeysOnly })
     .where("id", "=", id)
     .where("user_id", "=", principal.userId)
     .where("deleted_at", "is", null)

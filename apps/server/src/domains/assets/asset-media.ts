@@ -1,5 +1,6 @@
-import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
-import type { Db, Trx } from "../schema.ts";
+import type { MediaIndex, OriginalFile, StoredRendition } from "../../ports/index.ts";
+import type { AssetRow, Db, Trx } from "../schema.ts";
+import { hasOriginal } from "./asset-record.ts";
 
 /** As it lies in the database: JSON has no maps. */
 interface StoredMedia extends Omit<MediaIndex, "renditions"> {
@@ -23,11 +24,28 @@ export async function writeAssetMedia(trx: Trx, assetId: string, { renditions, .
 
 /** What plays of an asset; null while nothing does. The gate has asked who may see it. */
 export async function readAssetMedia(db: Db, assetId: string): Promise<MediaIndex | null> {
-  const row = await db.selectFrom("asset_media").select("media").where("asset_id", "=", assetId).executeTakeFirst();
+  const row = await db
+    .selectFrom("asset_media")
+    .innerJoin("asset", "asset.id", "asset_media.asset_id")
+    .select(["media", "phase", "keep_original", "source_key", "size", "hash", "name"])
+    .where("asset_id", "=", assetId)
+    .executeTakeFirst();
   if (!row) return null;
   const { renditions, ...media } = row.media as StoredMedia;
+  const original = originalOf(row);
   return {
     ...media,
+    ...(original && { original }),
+    // What is kept of it is complete only then.
+    ...(row.phase !== "ready" && { isGrowing: true }),
     renditions: renditions.map((rendition) => ({ ...rendition, spanBytes: new Map(rendition.spanBytes) })),
   };
+}
+
+function originalOf(
+  row: Pick<AssetRow, "phase" | "keep_original" | "source_key" | "size" | "hash" | "name">,
+): OriginalFile | null {
+  const sha256 = row.hash?.find(({ algorithm }) => algorithm === "sha256")?.hash;
+  if (!hasOriginal(row) || row.source_key === null || row.size === null || sha256 === undefined) return null;
+  return { key: row.source_key, bytes: Number(row.size), sha256, name: row.name };
 }

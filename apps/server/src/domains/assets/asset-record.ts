@@ -26,6 +26,7 @@ export function assetRecord(row: AssetRow, { publicUrl, details }: AssetView): A
     source: row.source,
     ...(row.profiles ? { profiles: row.profiles } : {}),
     ...(row.static_mp4 === null ? {} : { staticMp4: row.static_mp4 }),
+    ...(row.keep_original === null ? {} : { keepOriginal: row.keep_original }),
     ...(row.retention_days === null ? {} : { retentionDays: row.retention_days }),
     status: {
       phase: row.deleted_at === null ? row.phase : "deleting",
@@ -40,9 +41,13 @@ export function assetRecord(row: AssetRow, { publicUrl, details }: AssetView): A
     ...(spec ? { videoSpec: videoSpecOf(spec, details) } : {}),
     ...(row.playback_policy ? { playbackPolicy: row.playback_policy } : {}),
     ...(row.playable_at === null ? {} : { playbackUrl: `${base}/index.m3u8` }),
-    ...(row.phase === "ready" ? { downloadUrl: `${base}/staticsource.mp4` } : {}),
+    ...(row.phase === "ready" ? { downloadUrl: `${base}/${hasOriginal(row) ? "original" : "staticsource.mp4"}` } : {}),
   };
 }
+
+/** Whether the file that came can be downloaded as it came. */
+export const hasOriginal = (row: Pick<AssetRow, "phase" | "keep_original" | "source_key">): boolean =>
+  row.phase === "ready" && row.keep_original === true && row.source_key !== null;
 
 function videoSpecOf(
   { tracks, ...spec }: NonNullable<AssetRow["video_spec"]>,

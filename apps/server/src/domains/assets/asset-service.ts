@@ -52,6 +52,8 @@ export interface AssetServiceDeps extends Deps {
   readonly outbound: Pick<Outbound, "refusalOf">;
   /** Unfinished uploads that one project may have; 0 for any number. */
   readonly uploadsPerProject: number;
+  /** Whether uploads keep their original where they do not say. */
+  readonly keepOriginals: boolean;
   uploadSecret(): Promise<Uint8Array>;
   readonly queueAsset: QueueAsset;
   /** Do a failed task once more that makes no asset. */
@@ -128,7 +130,7 @@ export class AssetService {
     input: NewAsset,
     { source, expiresAt }: { readonly source: AssetSource; readonly expiresAt: number | null },
   ): Promise<AssetRow> {
-    const { db, clock, events, findAccessWebhook } = this.#deps;
+    const { db, clock, events, findAccessWebhook, keepOriginals } = this.#deps;
     checkLadder(input.profiles);
     await checkPolicy(findAccessWebhook, principal.projectId, input.playbackPolicy);
     const now = clock.now();
@@ -151,6 +153,7 @@ export class AssetService {
           profiles: json(profiles),
           static_mp4: input.staticMp4 ?? null,
           target_segment_seconds: targetSegmentSizeSecs ?? null,
+          keep_original: input.keepOriginal ?? keepOriginals,
           retention_days: input.retentionDays ?? null,
           task_id: newId(),
           created_at: now,

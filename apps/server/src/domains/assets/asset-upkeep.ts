@@ -14,7 +14,7 @@ const QUIET_MS = 60_000;
 
 export interface AssetUpkeepDeps extends Deps {
   readonly events: EventLog;
-  readonly store: Pick<ObjectStore, "deletePrefix">;
+  readonly store: Pick<ObjectStore, "delete" | "deletePrefix">;
   readonly queueAsset: QueueAsset;
 }
 
@@ -62,6 +62,22 @@ export const queueQuietAssets: Duty<AssetUpkeepDeps> = {
     const { rows } = await sql<Parameters<QueueAsset>[0]>`
       select id, project_id, source_key, source ${quiet(clock.now())} order by random() limit ${BATCH}`.execute(db);
     for (const row of rows) await queueAsset(row);
+  },
+};
+
+const unwanted = sql`from asset where phase = 'ready' and not keep_original and source_key is not null`;
+
+/** Files whose renditions are made, and whose owners do not keep them. The row forgets the file last, so that a kill loses no file. */
+export const removeUnwantedOriginals: Duty<AssetUpkeepDeps> = {
+  what: "remove originals",
+  isDue: () => sql`exists (select ${unwanted})`,
+  async run({ db, store }) {
+    const { rows } = await sql<{ id: string; source_key: string }>`
+      select id, source_key ${unwanted} order by id limit ${BATCH}`.execute(db);
+    for (const { id, source_key: key } of rows) {
+      await store.delete(key);
+      await sql`update asset set source_key = null where id = ${id} and source_key = ${key}`.execute(db);
+    }
   },
 };
 

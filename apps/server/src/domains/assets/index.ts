@@ -8,7 +8,13 @@ export { checkLadder } from "./asset-service.ts";
 export { readAsset, readTask } from "./asset-snapshots.ts";
 export { isSettled } from "./asset-status.ts";
 export { insertAsset } from "./asset-store.ts";
-export { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./asset-upkeep.ts";
+export {
+  type AssetUpkeepDeps,
+  expireUploads,
+  purgeDeletedAssets,
+  queueQuietAssets,
+  removeUnwantedOriginals,
+} from "./asset-upkeep.ts";
 export { brokenRunsSentence } from "./broken-runs.ts";
 export { importJob } from "./import-job.ts";
 export { clipJob, processingJob } from "./processing-job.ts";

@@ -97,7 +97,10 @@ it("an asset is processed, can be watched before it is ready, and is ready once"
     ok: true,
     content: { kind: "asset", id, projectId: media.projectId },
   });
-  expect(await kit.domains.playbackGate.mediaIndex({ kind: "asset", id, projectId: media.projectId })).toEqual(media);
+  expect(await kit.domains.playbackGate.mediaIndex({ kind: "asset", id, projectId: media.projectId })).toEqual({
+    ...media,
+    isGrowing: true,
+  });
   expect((await kit.call("GET", `/api/playback/${playbackId}`)).json()).toEqual({
     type: "vod",
     meta: {

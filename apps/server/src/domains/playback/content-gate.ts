@@ -146,5 +146,5 @@ function decisionOf(
   isFull: boolean,
 ): PlaybackDecision {
   const perOrigin = hasOriginList(row.policy?.allowedOrigins);
-  return { ok: true, content: contentOf(row), pass, expiresInMs, perOrigin, isFull };
+  return { ok: true, content: contentOf(row, pass), pass, expiresInMs, perOrigin, isFull };
 }

@@ -1,4 +1,4 @@
-import type { PlaybackContent } from "../../ports/index.ts";
+import type { PlaybackContent, ViewerPass } from "../../ports/index.ts";
 import type { GuardedContent } from "../access-control/index.ts";
 import type { PlayableRow } from "./playback-store.ts";
 
@@ -16,8 +16,12 @@ export function isGone({ kind, state, suspended }: PlayableRow): boolean {
 }
 
 /** The content as the media floor knows it. */
-export const contentOf = ({ kind, id, project_id: projectId }: PlayableRow): PlaybackContent =>
-  kind === "live" ? { kind, streamId: id, projectId } : { kind, id, projectId };
+export function contentOf(row: PlayableRow, pass: ViewerPass | null = null): PlaybackContent {
+  const { kind, id, project_id: projectId } = row;
+  if (kind === "live") return { kind, streamId: id, projectId };
+  const isOriginalWithheld = row.originals_for_keys_only && pass?.kind !== "owner";
+  return { kind, id, projectId, ...(kind === "asset" && isOriginalWithheld && { isOriginalWithheld }) };
+}
 
 /** The content as access control knows it. */
 export const guardedContentOf = (row: PlayableRow): GuardedContent => ({

@@ -19,6 +19,8 @@ export interface PlayableRow {
   signing_keys: KeyState[];
   /** The stream or its account is suspended: it exists, and nobody can watch it. */
   suspended: boolean;
+  /** Originals of the project are given only to holders of owner tokens. */
+  originals_for_keys_only: boolean;
   /** For stored content: `ready` as soon as it can be watched. */
   state: string;
   seconds: number;
@@ -28,6 +30,7 @@ export interface PlayableRow {
 
 // The query includes the keys, so that looking up content with a policy takes no longer than looking up unknown content.
 const guard = sql`
+  (select p.originals_for_keys_only from project p where p.id = s.project_id) as originals_for_keys_only,
   s.project_id, s.user_id, s.name, s.playback_policy as policy,
   case when s.playback_policy->>'type' = 'jwt' then (
     select coalesce(json_agg(json_build_object('id', k.id, 'publicKey', k.public_key, 'disabled', k.disabled)), '[]')

@@ -18,6 +18,7 @@ const PLAYABLE: PlayableRow = {
   state: "live",
   seconds: 0,
   mp4_bytes: null,
+  originals_for_keys_only: false,
 };
 
 async function get(address: string, row: Partial<PlayableRow> | null) {

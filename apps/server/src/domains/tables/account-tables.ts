@@ -13,6 +13,7 @@ export interface ProjectTable {
   id: string;
   user_id: string;
   name: string;
+  originals_for_keys_only: Generated<boolean>;
   created_at: Int8;
   deleted_at: Int8OrNull;
 }

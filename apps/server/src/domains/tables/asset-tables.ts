@@ -14,6 +14,7 @@ export interface AssetTable extends Owned {
   profiles: JsonOrNull<TranscodeProfile[]>;
   static_mp4: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
   target_segment_seconds: number | null;
+  keep_original: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
   retention_days: ColumnType<number | null, number | null | undefined, number | null>;
   task_id: string;
   created_at: Int8;

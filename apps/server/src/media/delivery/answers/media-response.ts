@@ -164,6 +164,8 @@ export function sendBuffers(
 export interface StoredBytes {
   readonly type: string;
   readonly size: number;
+  /** For a file that is to be saved. */
+  readonly disposition?: string;
   /** A strong ETag: the same value always means the same bytes. */
   readonly etag: string;
   /** Called with the range to send. */
@@ -175,9 +177,10 @@ export async function sendStored(
   req: IncomingMessage,
   res: ServerResponse,
   cache: string,
-  { type, size, etag, read }: StoredBytes,
+  { type, size, disposition, etag, read }: StoredBytes,
 ): Promise<void> {
   if (isKnown(req, etag)) return sendUnchanged(res, cache, etag);
+  if (disposition !== undefined) res.setHeader("content-disposition", disposition);
   const range = startBytes(req, res, type, cache, size, etag);
   if (!range) return;
   // A store that delivers no more bytes must not hold the slot of a client that has left.

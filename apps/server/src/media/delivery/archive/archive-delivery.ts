@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { Clock } from "../../../platform/clock.ts";
+import { attachmentNamed } from "../../../platform/http/attachment-named.ts";
 import { codingFor } from "../../../platform/http/content-coding.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
+import type { MediaIndex, OriginalFile, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import {
   type Caching,
   errorText,
@@ -73,7 +74,8 @@ export class ArchiveDelivery {
   }
 
   async serve(content: StoredContent, asked: ArchiveRequest): Promise<void> {
-    const media = await this.#shelf.find(content);
+    // The original is there from the moment the asset is ready.
+    const media = await this.#shelf.find(content, asked.address.kind !== "original");
     if (!media) return sendNotFound(asked.res);
     const { res, address, caching, begin } = asked;
     if (address.kind === "multivariant") {
@@ -85,6 +87,11 @@ export class ArchiveDelivery {
     if (address.kind === "mp4") {
       if (!media.hasMp4(address.name)) return sendNotFound(res);
       return begin() ? this.#mp4(asked, media, address.name) : undefined;
+    }
+    if (address.kind === "original") {
+      const { original } = media.index;
+      if (!original || content.isOriginalWithheld) return sendNotFound(res);
+      return begin() ? this.#original(asked, original) : undefined;
     }
     const rendition = media.renditions.get(address.rendition);
     if (address.timeline !== media.index.id || !rendition) return sendNotFound(res);
@@ -121,6 +128,22 @@ export class ArchiveDelivery {
     const readSpan = (rendition: string, span: string, range: ByteRange) =>
       this.read(`${index.keyPrefix}${rendition}/${span}`, range);
     await this.#send(asked, { type: "video/mp4", size, etag, read: (range) => mp4.read(range, readSpan) });
+  }
+
+  /** Never as what it is: a browser must save a stranger's file, not show it. Always through the server, whose answer says so. */
+  async #original(asked: ArchiveRequest, { key, bytes, sha256, name }: OriginalFile): Promise<void> {
+    // Its owner may withdraw it from viewers, so no shared cache keeps it.
+    const caching = { ...asked.caching, immutable: PERSONAL.fresh };
+    await this.#send(
+      { ...asked, caching },
+      {
+        type: "application/octet-stream",
+        disposition: attachmentNamed(name),
+        size: bytes,
+        etag: `"${sha256}"`,
+        read: (range) => this.read(key, range),
+      },
+    );
   }
 
   /** Sends at the client's pace. The source file is closed with the response. */

@@ -40,10 +40,10 @@ export class ArchiveShelf {
     this.#readFile = readFile;
   }
 
-  /** Null if there is nothing to play. */
-  async find(content: StoredContent): Promise<OpenMedia | null> {
+  /** Null if there is nothing to play. Without `mayGrow`, media that was growing is looked up again. */
+  async find(content: StoredContent, mayGrow = true): Promise<OpenMedia | null> {
     const kept = this.#kept.get(content.id);
-    if (kept && this.#clock.monotonic() < kept.until) return kept.media;
+    if (kept && this.#clock.monotonic() < kept.until && (mayGrow || !kept.media.index.isGrowing)) return kept.media;
     const opening = this.#opening.get(content.id);
     if (opening) return opening;
     const opened = this.#turns.run(() => this.#open(content)).finally(() => this.#opening.delete(content.id));

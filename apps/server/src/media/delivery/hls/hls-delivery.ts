@@ -170,7 +170,7 @@ export class HlsDelivery {
   #serveLive(asked: MediaRequest, address: MediaAddress, admission: Admission): void {
     const { req, res, isQuestion } = asked;
     const caching = admission.isShared ? SHARED : PERSONAL;
-    if (address.kind === "mp4") return sendNotFound(res);
+    if (address.kind === "mp4" || address.kind === "original") return sendNotFound(res);
     if (address.kind === "file") {
       const source = this.#sources.session(address.timeline);
       if (source?.playbackId !== address.playbackId) return sendNotFound(res);
@@ -195,9 +195,10 @@ export class HlsDelivery {
   #serveRecording(asked: MediaRequest, address: MediaAddress, admission: Admission, content: StoredContent): void {
     const { req, res } = asked;
     const caching = admission.isShared ? SHARED : PERSONAL;
+    const isDownload = address.kind === "mp4" || address.kind === "original";
     const beginHere = (): Viewing | null => {
       const viewing = begin(asked, admission);
-      if (viewing && address.kind === "mp4") this.#longResponses.watch(res, () => viewing.stillAllowed());
+      if (viewing && isDownload) this.#longResponses.watch(res, () => viewing.stillAllowed());
       return viewing;
     };
     this.#archive

@@ -8,6 +8,8 @@ export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
   /** `source`, or the name of a smaller rendition. */
   | { readonly kind: "mp4"; readonly playbackId: string; readonly name: string }
+  /** An asset's file as it came. */
+  | { readonly kind: "original"; readonly playbackId: string }
   | FileAddress;
 
 export interface FileAddress {
@@ -34,16 +36,17 @@ export interface MediaPlace {
  * differently must not check access for one URL and serve another.
  */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8)|static([\w-]{1,64})\.mp4|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8)|(original)|static([\w-]{1,64})\.mp4|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s))(?:\?[^#]*)?$/;
 
 /**
- * Parses the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/static{name}.mp4` or
+ * Parses the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/static{name}.mp4`, `…/original` or
  * `…/s/{token}/{timeline}/{rendition}/{file}`, all under `/asset` as well. Null for anything else.
  */
 export function parseMediaAddress(url: string): MediaAddress | null {
-  const [, playbackId, playlist, name, token, timeline, rendition, file] = ADDRESS.exec(url) ?? [];
+  const [, playbackId, playlist, original, name, token, timeline, rendition, file] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
   if (playlist !== undefined) return { kind: "multivariant", playbackId };
+  if (original !== undefined) return { kind: "original", playbackId };
   if (name !== undefined) return { kind: "mp4", playbackId, name };
   if (token === undefined || timeline === undefined || rendition === undefined || file === undefined) return null;
   const media = mediaPlaceOf(file);
@@ -89,6 +92,8 @@ export function accessRequestOf(
     const step = address.file.endsWith(".m3u8") ? "follow" : "media";
     return { req, url, playbackId, protocol: "hls", token, step };
   }
+  // Each range is asked about for itself: whether its owner asks is not known of what follows.
+  if (address.kind === "original") return { req, url, playbackId, protocol: "mp4", token: null, step: "open" };
   const { range } = req.headers;
   const isBeginning = address.kind === "multivariant" || !range || range.startsWith("bytes=0-");
   const protocol = address.kind === "mp4" ? "mp4" : "hls";
