@@ -43,6 +43,7 @@ function writeClientPackage(): string {
   return written;
 }
 
+/** The compiler only writes here (`noCheck`): `npm run typecheck` has checked the same sources, and a newcomer's `npm ci` need not wait for that. */
 function stage(staging: string): void {
   const root = join(staging, "package");
   const [compiled, dist] = [join(staging, "compiled"), join(root, "dist")];

@@ -1,6 +1,7 @@
 // Runs after `npm ci`, with whatever Node npm found: plain JavaScript that old versions can parse.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
+import { resolve as resolvePath } from "node:path";
 import { fileURLToPath } from "node:url";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -31,8 +32,11 @@ for (const entry of existsSync(installedNode) ? readdirSync(installedNode, { wit
 }
 
 if (hasBuilder && hasSource) {
-  // Side by side: the client takes a few seconds, most of them waiting.
-  const [dashboard, client] = await Promise.all([quietly("build"), quietly("release:client")]);
+  // Side by side, and without an npm for each.
+  const [dashboard, client] = await Promise.all([
+    quietly("apps/dashboard", "../../node_modules/vite/bin/vite.js", "build"),
+    quietly(".", "tools/client-package.ts"),
+  ]);
   if (dashboard && client) console.log("The dashboard and the client are built. Start Weir with: npm start");
   process.exitCode = dashboard && client ? 0 : 1;
 } else if (!isBuilt) {
@@ -41,10 +45,11 @@ if (hasBuilder && hasSource) {
   );
 }
 
-/** Runs a script without its output, which tells a newcomer nothing. A failure is shown whole. */
-function quietly(script) {
+/** Runs a program on the installed Node without its output, which tells a newcomer nothing. A failure is shown whole. */
+function quietly(folder, program, ...args) {
   return new Promise((resolve) => {
-    const child = spawn("npm", ["run", "--silent", script], { stdio: ["ignore", "pipe", "pipe"] });
+    const node = resolvePath("node_modules/.bin/node");
+    const child = spawn(node, [program, ...args], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
     for (const output of [child.stdout, child.stderr])
       output.on("data", (chunk) => {
@@ -54,7 +59,7 @@ function quietly(script) {
       said += error.message;
     });
     child.on("close", (code) => {
-      if (code !== 0) console.error(`${said}\nnpm run ${script} failed.`);
+      if (code !== 0) console.error(`${said}\n${program} in ${folder} failed.`);
       resolve(code === 0);
     });
   });
