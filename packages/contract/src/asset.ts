@@ -81,6 +81,11 @@ export const Asset = Type.Object({
       tracks: Type.Optional(Type.Array(AssetTrack, { description: "In lists, only with `?details=1`" })),
     }),
   ),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "What the asset lacks of its file: captions and further audio tracks, which are left out",
+    }),
+  ),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
   playbackUrl: Type.Optional(Type.String({ description: "HLS playlist, once the asset can be watched" })),
   downloadUrl: Type.Optional(

@@ -78,6 +78,16 @@ export interface VideoSpec {
   /** Bits per second. */
   readonly bitrate?: number;
   readonly tracks: readonly (VideoTrackSpec | AudioTrackSpec)[];
+  /** Tracks that no rendition has; absent where there are none. */
+  readonly leftOut?: readonly LeftOutTracks[];
+}
+
+/** Tracks of one kind that are not played. */
+export interface LeftOutTracks {
+  readonly type: "audio" | "captions";
+  readonly count: number;
+  /** Language tags that the file declares for them, each once. */
+  readonly languages: readonly string[];
 }
 
 /**

@@ -12,7 +12,7 @@ const text = strings.assets;
 
 /** The facts about an asset's file, and the asset's addresses. */
 export function AssetFacts({ asset }: { readonly asset: Asset }) {
-  const { videoSpec, creatorId, playbackUrl, createdAt } = asset;
+  const { videoSpec, warnings = [], creatorId, playbackUrl, createdAt } = asset;
   const figures: Figure[] = [
     { name: text.columns.created, value: <Moment at={createdAt} /> },
     { name: text.columns.size, value: sizeOf(asset) },
@@ -33,6 +33,11 @@ export function AssetFacts({ asset }: { readonly asset: Asset }) {
           ))}
         </ul>
       )}
+      {warnings.map((warning) => (
+        <p key={warning} className="quiet">
+          {warning}
+        </p>
+      ))}
       {playbackUrl && (
         <ValueField label={text.page.playbackUrl} value={reachableAddress(playbackUrl, window.location)} />
       )}

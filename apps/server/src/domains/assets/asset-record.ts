@@ -1,6 +1,7 @@
 import type { Asset, Task } from "@weir/contract";
 import type { AssetRow, TaskRow } from "../schema.ts";
 import { isSettled } from "./asset-status.ts";
+import { leftOutSentence } from "./left-out-sentence.ts";
 
 export interface AssetView {
   /** Where viewers reach this server, without a slash at the end. */
@@ -39,6 +40,7 @@ export function assetRecord(row: AssetRow, { publicUrl, details }: AssetView): A
     ...(row.size === null ? {} : { size: Number(row.size) }),
     ...(row.hash ? { hash: row.hash } : {}),
     ...(spec ? { videoSpec: videoSpecOf(spec, details) } : {}),
+    ...(spec?.leftOut ? { warnings: spec.leftOut.map(leftOutSentence) } : {}),
     ...(row.playback_policy ? { playbackPolicy: row.playback_policy } : {}),
     ...(row.playable_at === null ? {} : { playbackUrl: `${base}/index.m3u8` }),
     ...(row.phase === "ready" ? { downloadUrl: `${base}/${hasOriginal(row) ? "original" : "staticsource.mp4"}` } : {}),
@@ -50,7 +52,7 @@ export const hasOriginal = (row: Pick<AssetRow, "phase" | "keep_original" | "sou
   row.phase === "ready" && row.keep_original === true && row.source_key !== null;
 
 function videoSpecOf(
-  { tracks, ...spec }: NonNullable<AssetRow["video_spec"]>,
+  { tracks, leftOut: _, ...spec }: NonNullable<AssetRow["video_spec"]>,
   details: boolean,
 ): NonNullable<Asset["videoSpec"]> {
   return details ? { ...spec, tracks: tracks.map((track) => ({ ...track })) } : spec;

@@ -156,3 +156,19 @@ it("a failed asset says why, and so does its task", async () => {
   expect(told).toContain("asset.failed");
   expect(told).toContain("task.failed");
 });
+
+it("an asset whose file has captions and further languages warns its owner that they are left out", async () => {
+  const { kit, ledger, id } = await started();
+  await ledger.beginProcessing(id);
+  const leftOut = [
+    { type: "audio", count: 2, languages: ["deu", "fra"] },
+    { type: "captions", count: 1, languages: [] },
+  ] as const;
+  await ledger.probed(id, { format: "mp4", duration: 1, tracks: [], leftOut });
+  const asset = (await kit.call("GET", `/api/asset/${id}`)).json();
+  expect(asset.warnings).toEqual([
+    "The file has 2 further audio tracks (deu, fra). Weir left them out: an asset plays one audio track.",
+    "The file has a caption track. Weir left it out: assets have no captions yet.",
+  ]);
+  expect(asset.videoSpec).toEqual({ format: "mp4", duration: 1, tracks: [] });
+});

@@ -261,3 +261,16 @@ test("a truncated file is refused", async () => {
   await using part = await fileOf(bytes.subarray(0, bytes.length / 2));
   await expect(processHere(part.path)).rejects.toThrow(/truncated: it declares 8 seconds/);
 });
+
+test("a file with captions and further languages names what is left out of it", async () => {
+  const languages = { audio: ["deu", "a\u0007<script>"], captions: ["eng"] };
+  const { file } = await process({ format: "matroska", video: X264, audio: AAC, languages });
+  expect(file.spec.leftOut).toEqual([
+    { type: "audio", count: 2, languages: ["deu"] },
+    { type: "captions", count: 1, languages: ["eng"] },
+  ]);
+});
+
+test("a file with one track of each kind has nothing left out", async () => {
+  expect((await process({ format: "mp4", video: X264, audio: AAC })).file.spec.leftOut).toBe(undefined);
+});

@@ -1,11 +1,12 @@
 import {
   AV_PKT_DATA_DISPLAYMATRIX,
   AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_SUBTITLE,
   AVMEDIA_TYPE_VIDEO,
   type AVPixelFormat,
 } from "node-av/constants";
 import { avGetCodecName, avGetPixFmtName, type Stream } from "node-av/lib";
-import type { AudioTrackSpec, VideoSpec, VideoTrackSpec } from "../../ports/index.ts";
+import type { AudioTrackSpec, LeftOutTracks, VideoSpec, VideoTrackSpec } from "../../ports/index.ts";
 import { FileRefused } from "./refusal.ts";
 import { MAX_PIXELS, type SourceFile } from "./source-file.ts";
 
@@ -43,7 +44,37 @@ export function specOf(file: SourceFile, bytes: number): VideoSpec {
   else checkLength(NO_PICTURE, 0, seconds);
   const tracks = file.format.streams.slice(0, MAX_LISTED_TRACKS).flatMap((stream) => trackOf(stream, seconds) ?? []);
   const bitrate = seconds > 0 ? { bitrate: Math.round((bytes * 8) / seconds) } : {};
-  return { format: formatOf(file), duration: rounded(seconds), ...bitrate, tracks };
+  const leftOut = leftOutOf(file);
+  return {
+    format: formatOf(file),
+    duration: rounded(seconds),
+    ...bitrate,
+    tracks,
+    ...(leftOut.length > 0 && { leftOut }),
+  };
+}
+
+/** The audio and caption tracks of which nothing is made. */
+function leftOutOf({ format: { streams }, audio }: SourceFile): LeftOutTracks[] {
+  const ofType = (type: number) =>
+    streams.filter(({ codecpar, index }) => codecpar.codecType === type && index !== audio?.index);
+  const found = [
+    { type: "audio", tracks: ofType(AVMEDIA_TYPE_AUDIO) },
+    { type: "captions", tracks: ofType(AVMEDIA_TYPE_SUBTITLE) },
+  ] as const;
+  return found.flatMap(({ type, tracks }) =>
+    tracks.length === 0 ? [] : [{ type, count: tracks.length, languages: languagesOf(tracks) }],
+  );
+}
+
+/** ISO 639 or BCP 47. Anything else in the file's metadata is text of a stranger. */
+const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i;
+const UNDETERMINED = "und";
+
+function languagesOf(tracks: readonly Stream[]): string[] {
+  const languages = tracks.flatMap(({ metadata }) => metadata?.get("language") ?? []);
+  const declared = languages.filter((language) => LANGUAGE.test(language) && language !== UNDETERMINED);
+  return [...new Set(declared)].slice(0, MAX_LISTED_TRACKS);
 }
 
 function checkPicture({ codecpar, avgFrameRate }: Stream, seconds: number): void {

@@ -1,7 +1,12 @@
 /** For tests: generates media files of every kind. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AV_PKT_DATA_DISPLAYMATRIX, AVMEDIA_TYPE_VIDEO } from "node-av/constants";
+import {
+  AV_CODEC_ID_SUBRIP,
+  AV_PKT_DATA_DISPLAYMATRIX,
+  AVMEDIA_TYPE_SUBTITLE,
+  AVMEDIA_TYPE_VIDEO,
+} from "node-av/constants";
 import { type CodecContext, Dictionary, FormatContext, type Packet, type Stream } from "node-av/lib";
 import { makeTestFolder } from "../../platform/test-folder.ts";
 import { check } from "../transcode/generated-track.ts";
@@ -22,6 +27,8 @@ export interface FileOptions {
   readonly audio?: MadeAudio;
   /** Number of additional empty tracks. */
   readonly emptyTracks?: number;
+  /** Languages of additional empty tracks, by what they hold. */
+  readonly languages?: { readonly audio?: readonly string[]; readonly captions?: readonly string[] };
   readonly muxer?: Record<string, string>;
   readonly metadata?: Record<string, string>;
 }
@@ -44,7 +51,7 @@ export async function fileOf(bytes: string | Uint8Array): Promise<{ path: string
 
 async function writeMedia(
   path: string,
-  { format: name, video, audio, emptyTracks = 0, muxer = {}, metadata }: FileOptions,
+  { format: name, video, audio, emptyTracks = 0, languages, muxer = {}, metadata }: FileOptions,
 ): Promise<void> {
   const format = new FormatContext();
   check(format.allocOutputContext2(null, name, path), "no muxer");
@@ -59,6 +66,14 @@ async function writeMedia(
     const encoder = await openAudio(audio);
     tracks.push({ encoder, stream: addStream(format, encoder), packets: () => encodeAudio(encoder, audio) });
     for (let n = 0; n < emptyTracks; n++) addStream(format, encoder);
+    for (const language of languages?.audio ?? [])
+      addStream(format, encoder).metadata = Dictionary.fromObject({ language });
+  }
+  for (const language of languages?.captions ?? []) {
+    const stream = format.newStream();
+    stream.codecpar.codecType = AVMEDIA_TYPE_SUBTITLE;
+    stream.codecpar.codecId = AV_CODEC_ID_SUBRIP;
+    stream.metadata = Dictionary.fromObject({ language });
   }
   if (metadata) format.metadata = Dictionary.fromObject(metadata);
   check(await format.openOutput(), "cannot write a file");
