@@ -95,6 +95,12 @@ test("in the dashboard a clip is marked on the recording and appears in the list
   await page.goto(arena.weir.url);
   await signIn(page, arena.weir);
   await page.goto(`${arena.weir.url}/sessions/${session.id}`);
+  await page.getByRole("button", { name: "Share & embed" }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/\/watch\/[a-z0-9]+$/)
+    .waitFor();
+  await page.keyboard.press("Escape");
   const maker = page.getByRole("region", { name: "Clips" });
   await expect.poll(() => page.evaluate("document.querySelector('video')?.currentTime ?? 0")).toBeGreaterThan(0.5);
   // It plays on while the buttons are looked for, to its end on a slow machine.

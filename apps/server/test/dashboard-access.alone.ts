@@ -51,6 +51,23 @@ test("a user added under Settings signs in with a name and a password", async ()
   await page.getByText("As anna@example.com").waitFor();
   // For one user only: a second button would be an error.
   await page.getByRole("button", { name: "Change password" }).waitFor();
+  await page.getByRole("link", { name: "How to back up and restore" }).waitFor();
+  await page.getByText(/ free of .*B/).waitFor();
+});
+
+test("a browser in which a person signed in with a name and a password asks for them first", async () => {
+  await click("Sign out");
+  await page.getByRole("textbox", { name: "Password" }).fill("correct horse");
+  await page.getByLabel("Name or email address").fill("anna@example.com");
+  await click("Sign in");
+  await openPage("Settings");
+  await page.getByText("As anna@example.com").waitFor();
+});
+
+test("an address of the time when Keys was called Access leads to Keys, with its tab", async () => {
+  await page.goto(`${arena.weir.url}/access?tab=signing`);
+  await page.getByText("No signing keys yet").waitFor();
+  expect(new URL(page.url()).pathname).toBe("/keys");
 });
 
 test("a token signed by the example code is accepted, and the token check explains when it no longer is", async () => {
@@ -75,6 +92,22 @@ test("a token signed by the example code is accepted, and the token check explai
   await page.getByLabel("Token", { exact: true }).fill(stdout);
   await click("Test");
   await page.getByText("Allowed.").waitFor();
+
+  // The browser signs a test token by itself.
+  const sent: string[] = [];
+  page.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
+  await page.getByLabel("Token", { exact: true }).fill("");
+  await click("Create test token");
+  await page.getByLabel("Private key").fill("not a key");
+  await page.getByRole("dialog").getByRole("button", { name: "Create test token" }).click();
+  await page.getByText("This is not the private key").waitFor();
+  await page.getByLabel("Private key").fill(privateKey);
+  await page.getByRole("dialog").getByRole("button", { name: "Create test token" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await click("Test");
+  await page.getByText("Allowed.").waitFor();
+  expect(sent.some((request) => request.includes("access-control") || request.includes("jwt"))).toBe(true);
+  expect(sent.filter((request) => request.includes(privateKey.slice(100, 150)))).toEqual([]);
 
   const [key] = (await arena.weir.client.signingKeys.list()).items;
   await arena.weir.client.signingKeys.patch(key?.id ?? "", { disabled: true });

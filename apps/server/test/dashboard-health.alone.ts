@@ -98,6 +98,34 @@ test("live rows keep their places while every segment changes when a stream was 
   await page.close();
 });
 
+test("a row of the streams list has a menu, by mouse and keyboard, and no request for each row", async () => {
+  const { client } = arena.weir;
+  const stream = await client.streams.create({ name: "Menu" });
+  await client.streams.create({ name: "Neighbour" });
+  const page = await signedIn();
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(`${arena.weir.url}/streams`);
+  const opener = page.getByRole("button", { name: "Actions for Menu", exact: true });
+  await opener.click();
+  await page.getByRole("menuitem", { name: "Suspend…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Suspend", exact: true }).click();
+  await expect.poll(async () => (await client.streams.get(stream.id)).suspended).toBe(true);
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+
+  await expect.poll(() => opener.evaluate("(button) => button === document.activeElement")).toBe(true);
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Health" }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Delete Menu?" }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect.poll(async () => (await client.streams.list()).items.map(({ name }) => name)).not.toContain("Menu");
+  expect(asked.filter((path) => path === "/api/data/views/query").length).toBe(1);
+  await page.close();
+});
+
 test("the small player has room for its words; a phone has one row of tabs, and every page in its bar", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
   const page = await signedIn();

@@ -71,7 +71,9 @@ test("files are uploaded on the Assets page: one plays, another shows its error"
   await uploads.getByText("Ready").waitFor({ timeout: 30_000 });
   await page.getByRole("link", { name: "good.flv" }).click();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(30);
+  await page.getByRole("tab", { name: "Qualities" }).click();
   await page.getByRole("link", { name: "MP4" }).first().waitFor();
+  await page.getByRole("tab", { name: "Clips" }).click();
 
   await page.getByRole("button", { name: "Share & embed" }).click();
   await page

@@ -19,8 +19,10 @@ async function openPage() {
 test("a watch page waits for the broadcast, plays it, shows its end, and reports playback metrics", async () => {
   const stream = await arena.weir.client.streams.create({ name: "On stage", profiles: [] });
   const page = await openPage();
+  await page.route("**/data/views/query/total/*", (route) => route.fulfill({ json: { viewCount: 1234 } }));
   await page.goto(`${arena.weir.url}/watch/${stream.playbackId}`);
   await page.getByText("This stream is offline").waitFor();
+  await page.getByText("1,234 views").waitFor();
   expect(await page.title()).toBe("On stage");
 
   const publisher = await startPublisher({ url: arena.weir.publishUrl(stream.streamKey ?? "") });
@@ -31,6 +33,8 @@ test("a watch page waits for the broadcast, plays it, shows its end, and reports
   await arena.weir.client.streams.terminate(stream.id);
   publisher.kill();
   await page.getByText("The broadcast has ended").waitFor({ timeout: 40_000 });
+  // Behind the words, the last picture.
+  await page.locator("canvas").waitFor();
 
   const { playbackId } = stream;
   const reported = async () => (await arena.weir.client.views.query({ playbackId, breakdownBy: ["browser"] }))[0];
@@ -49,6 +53,18 @@ test("a watch page that plays a stream without sound loads it again when its fir
   await broadcast.publish({ audio: true });
   const soundBytes = () => page.evaluate("document.querySelector('video').webkitAudioDecodedByteCount");
   await expect.poll(soundBytes, { timeout: 30_000 }).toBeGreaterThan(5000);
+});
+
+test("the watch page of a gated stream asks for no views and tells none", async () => {
+  const policy = { type: "jwt" } as const;
+  const stream = await arena.weir.client.streams.create({ name: "Gated", profiles: [], playbackPolicy: policy });
+  const page = await openPage();
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(`${arena.weir.url}/watch/${stream.playbackId}`);
+  await page.getByText("This stream is offline").waitFor();
+  expect(asked).toContain(`/api/playback/${stream.playbackId}`);
+  expect(asked.filter((path) => path.includes("views"))).toEqual([]);
 });
 
 test("an embedded player plays a gated stream with a token from its parent page", async () => {

@@ -25,7 +25,13 @@ export function RenameButton({ label, size, ...props }: Props) {
   );
 }
 
-function RenameDialog({ name, text, change, onRename, onClose }: DialogProps & { readonly onClose: () => void }) {
+export function RenameDialog({
+  name,
+  text,
+  change,
+  onRename,
+  onClose,
+}: DialogProps & { readonly onClose: () => void }) {
   const [typed, setTyped] = useState(name);
   return (
     <Modal opened onClose={onClose} title={text.title(name)}>

@@ -23,17 +23,20 @@ interface Props {
   readonly limit?: number;
   /** A newest value older than this is not the present one. */
   readonly freshMs?: number;
+  /** Stands in place of a line that is zero all along. */
+  readonly nothing?: string;
   /** Pixels. */
   readonly height?: number;
 }
 
 /** One quantity over time, from zero up. The line below the title has the newest value, or the one under the pointer. */
-export function TimeChart({ title, hint, series, range, format, limit, freshMs, height = 150 }: Props) {
+export function TimeChart({ title, hint, series, range, format, limit, freshMs, nothing, height = 150 }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const scheme = useComputedColorScheme();
   const { times, values } = series;
   const shown = pointed === null ? newestOf(series, range.to - (freshMs ?? Number.POSITIVE_INFINITY)) : values[pointed];
   const at = pointed === null ? undefined : times[pointed];
+  const isDrawn = values.length > 0 && (nothing === undefined || values.some((value) => value));
   return (
     <figure className={classes.chart}>
       <figcaption className={classes.head} title={hint}>
@@ -44,7 +47,7 @@ export function TimeChart({ title, hint, series, range, format, limit, freshMs, 
         </span>
       </figcaption>
       <div style={{ height }} role="img" aria-label={summaryOf(title, values, format)}>
-        {values.length > 0 ? (
+        {isDrawn ? (
           <PanelBoundary>
             {/* Another colour scheme needs another drawing: a canvas does not follow it. */}
             <Suspense>
@@ -60,7 +63,7 @@ export function TimeChart({ title, hint, series, range, format, limit, freshMs, 
             </Suspense>
           </PanelBoundary>
         ) : (
-          <p className={classes.empty}>{strings.chart.empty}</p>
+          <p className={classes.empty}>{values.length > 0 ? nothing : strings.chart.empty}</p>
         )}
       </div>
     </figure>

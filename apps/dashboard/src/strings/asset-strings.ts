@@ -41,6 +41,7 @@ export const assetStrings = {
     gone: { title: "Asset not found.", body: "It was deleted, belongs to another project, or the address is wrong." },
     all: "Show all assets",
     about: "Asset",
+    tabs: { label: "About this asset", clips: "Clips", qualities: "Qualities", viewers: "Viewers", access: "Access" },
     player: (name: string) => `Video of ${name}`,
     wrong: "This file cannot be played.",
     retry: "Try again",

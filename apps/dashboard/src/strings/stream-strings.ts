@@ -103,7 +103,9 @@ export const streamStrings = {
     created: "Created",
     ingest: "Bitrate",
     playbackId: "Playback ID",
+    menu: "Actions",
   },
+  menu: { label: (name: string) => `Actions for ${name}`, health: "Health", sessions: "Sessions" },
   state: { idle: "Idle", live: "Live", reconnecting: "Reconnecting", suspended: "Suspended" },
   gone: { title: "Stream not found.", body: "It was deleted, or it belongs to another project." },
   dialog: {

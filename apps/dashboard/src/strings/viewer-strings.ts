@@ -44,6 +44,18 @@ export const viewerStrings = {
     refused: "Refused.",
     watch: "Watch with this credential",
     label: "Live video with the tested credential",
+    testToken: {
+      create: "Create test token",
+      title: "Create a test token",
+      key: "Private key",
+      keyHint:
+        "Paste it or its PEM. Your browser signs with it; Weir never receives it. The token is valid for 10 minutes.",
+      submit: "Create test token",
+      wrongKey:
+        "This is not the private key of a signing key. Paste all of it, as it was shown when the key was created.",
+      insecure:
+        "Browsers sign only on pages opened over HTTPS or on localhost. Open the dashboard there, or run the sample code.",
+    },
   },
   views: {
     title: "Viewers",

@@ -1,3 +1,5 @@
+import { countText } from "../lib/quantities.ts";
+
 /** The public pages: `/watch/…` and `/embed/…`. */
 export const watchStrings = {
   video: "Video",
@@ -6,5 +8,6 @@ export const watchStrings = {
   ended: "The broadcast has ended. The next one starts here.",
   notFound: "This video does not exist.",
   notReady: "This recording is not ready yet. It starts here as soon as it is.",
+  views: (count: number) => (count === 1 ? "1 view" : `${countText(count)} views`),
   unreachable: "Cannot reach the server. Retrying…",
 } as const;

@@ -7,7 +7,7 @@ import {
   playlistAddress,
   posterAddress,
 } from "./credential.ts";
-import { fetchVideoState, type VideoState } from "./video-state.ts";
+import { fetchVideo, fetchViews, type VideoState } from "./video-state.ts";
 import "./watch.css";
 
 /** How often a page without a picture asks the server for one. The spread keeps many pages from asking at the same time. */
@@ -29,6 +29,10 @@ class WatchPage {
   #credential: Credential | null = credentialInQuery(window.location.search);
   #playing: AbortController | null = null;
   #askAgain: ReturnType<typeof setTimeout> | undefined;
+  /** The last picture of a public broadcast that was watched here. */
+  #lastPicture: HTMLCanvasElement | null = null;
+  /** Null until they are known, and for gated videos. */
+  #views: Promise<number> | null = null;
 
   constructor(place: HTMLElement) {
     this.#place = place;
@@ -58,22 +62,25 @@ class WatchPage {
 
   async #ask(wasLive = false): Promise<void> {
     clearTimeout(this.#askAgain);
-    const state = await fetchVideoState(playbackId);
+    const { state, isPublic } = await fetchVideo(playbackId);
     if (this.#playing !== null) return;
-    if (state === "live" || state === "recording") this.#play(state === "live");
+    if (isPublic && !isEmbedded) this.#views ??= fetchViews(playbackId);
+    if (!isPublic) this.#lastPicture = null;
+    if (state === "live" || state === "recording") this.#play(state === "live", isPublic);
     else {
       this.#note(wasLive && state === "offline" ? text.ended : NOTES[state]);
       this.#askAgain = setTimeout(() => void this.#ask(wasLive), ASK_AGAIN_MS + Math.random() * ASK_AGAIN_SPREAD_MS);
     }
   }
 
-  #play(live: boolean): void {
+  #play(live: boolean, isPublic: boolean): void {
     const abort = new AbortController();
     this.#playing = abort;
     const frame = document.createElement("div");
     frame.className = "frame";
-    this.#place.replaceChildren(frame, ...(isEmbedded ? [] : [this.#title()]));
+    this.#place.replaceChildren(frame, ...(isEmbedded ? [] : [this.#words()]));
     const onEnded = (): void => {
+      this.#lastPicture = isPublic ? pictureOf(frame.querySelector("video")) : null;
       this.#stop();
       void this.#ask(true);
     };
@@ -94,15 +101,34 @@ class WatchPage {
     const note = document.createElement("p");
     note.setAttribute("role", "status");
     note.textContent = sentence;
+    if (this.#lastPicture !== null) frame.append(this.#lastPicture);
     frame.append(note);
-    this.#place.replaceChildren(frame, ...(isEmbedded ? [] : [this.#title()]));
+    this.#place.replaceChildren(frame, ...(isEmbedded ? [] : [this.#words()]));
   }
 
-  #title(): HTMLElement {
+  /** The title, and how often a public video was watched. */
+  #words(): HTMLElement {
+    const words = document.createElement("header");
     const title = document.createElement("h1");
     title.textContent = document.title;
-    return title;
+    const views = document.createElement("p");
+    void this.#views?.then((count) => {
+      if (count > 0) views.textContent = text.views(count);
+    });
+    words.append(title, views);
+    return words;
   }
+}
+
+/** A copy of the picture that a video shows; null where it shows none. */
+function pictureOf(video: HTMLVideoElement | null): HTMLCanvasElement | null {
+  if (video === null || video.videoWidth === 0) return null;
+  const canvas = document.createElement("canvas");
+  canvas.width = video.videoWidth;
+  canvas.height = video.videoHeight;
+  canvas.getContext("2d")?.drawImage(video, 0, 0);
+  canvas.setAttribute("aria-hidden", "true");
+  return canvas;
 }
 
 const place = document.getElementById("watch");

@@ -2,15 +2,19 @@ import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { AccessTrial, PlaybackPolicy } from "@weir/contract";
 import { type FormEvent, useState } from "react";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
+import { lazyPage } from "../../lib/lazy-page.ts";
 import { parseOrigins } from "../../lib/origins.ts";
 import { weir } from "../../lib/weir.ts";
 import { VideoPlayer } from "../../player/video-player.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./try-access-panel.module.css";
+
+const TestTokenDialog = lazyPage(() => import("./test-token-dialog.tsx"), "TestTokenDialog");
 
 const text = strings.viewers.try;
 
@@ -52,7 +56,22 @@ export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
     };
   };
   return (
-    <Panel title={text.title} hint={text.hint}>
+    <Panel
+      title={text.title}
+      hint={text.hint}
+      action={
+        kind === "jwt" && (
+          <DialogButton
+            size="compact-sm"
+            variant="default"
+            label={text.testToken.create}
+            dialog={(close) => (
+              <TestTokenDialog playbackId={playbackId} onToken={change(setCredential)} onClose={close} />
+            )}
+          />
+        )
+      }
+    >
       <form className={page.stack} onSubmit={submit}>
         <NativeSelect
           label={text.kind}

@@ -33,12 +33,15 @@ export function ServerPanels() {
   );
 }
 
+/** A name is a random id, of which this much tells a few processes apart. */
+const SHORT_NAME = 8;
+
 const tones = { joining: "warning", serving: "live", draining: "warning", gone: "quiet" } as const;
 
 function Node({ node }: { readonly node: ServerSettings["nodes"][number] }) {
   return (
     <li>
-      <strong>{node.isThis ? text.thisNode : text.node}</strong> <code className="quiet">{node.name}</code>
+      <strong title={node.name}>{node.isThis ? text.thisNode : text.node(node.name.slice(0, SHORT_NAME))}</strong>
       <div className={classes.node}>
         <StateLabel tone={tones[node.state]}>{text.nodeStates[node.state]}</StateLabel>
         <span className="quiet">

@@ -12,6 +12,7 @@ import { PeoplePanel } from "./people-panel.tsx";
 import { ProjectsPanel } from "./projects-panel.tsx";
 import { ServerPanels } from "./server-panels.tsx";
 import classes from "./settings-page.module.css";
+import { StoragePanel } from "./storage-panel.tsx";
 
 const text = strings.account.settings;
 
@@ -38,7 +39,7 @@ export function SettingsPage() {
             )}
             <AddressPin />
             <p>
-              <a href="/api/openapi.json">{text.openapi}</a>
+              <a href="/docs/reference">{text.reference}</a>
             </p>
           </Panel>
           <Panel title={text.signedIn}>
@@ -58,6 +59,7 @@ export function SettingsPage() {
           {session?.reach === "account" && <ProjectsPanel session={session} />}
         </div>
         <div className={page.stack}>
+          <StoragePanel />
           <ServerPanels />
         </div>
       </div>

@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Tabs } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -65,11 +65,43 @@ function AssetBody({ asset }: { readonly asset: Asset }) {
         )}
         <AssetFacts asset={asset} />
       </div>
-      {status.isPlayable && <AssetRenditions asset={asset} />}
-      {hasVideo && <ClipMaker playbackId={asset.playbackId} of={asset.id} video={video} {...frameSecondsOf(asset)} />}
-      {hasVideo && <ViewersPanel playbackId={asset.playbackId} />}
-      <AssetPolicy asset={asset} />
+      {hasVideo && <AssetTabs asset={asset} video={video} />}
     </article>
+  );
+}
+
+interface AssetTabsProps {
+  readonly asset: Asset;
+  readonly video: HTMLVideoElement | null;
+}
+
+/** What can be done with an asset that plays, below its picture. The marks of a clip outlive a look at another tab. */
+function AssetTabs({ asset, video }: AssetTabsProps) {
+  const { id, playbackId } = asset;
+  const isReady = asset.status.phase === "ready";
+  return (
+    <Tabs defaultValue="clips" keepMounted={false}>
+      <Tabs.List aria-label={text.tabs.label}>
+        <Tabs.Tab value="clips">{text.tabs.clips}</Tabs.Tab>
+        <Tabs.Tab value="qualities">{text.tabs.qualities}</Tabs.Tab>
+        <Tabs.Tab value="viewers">{text.tabs.viewers}</Tabs.Tab>
+        {isReady && <Tabs.Tab value="access">{text.tabs.access}</Tabs.Tab>}
+      </Tabs.List>
+      <Tabs.Panel value="clips" pt={16} keepMounted>
+        <ClipMaker playbackId={playbackId} of={id} video={video} {...frameSecondsOf(asset)} />
+      </Tabs.Panel>
+      <Tabs.Panel value="qualities" pt={16}>
+        <AssetRenditions asset={asset} />
+      </Tabs.Panel>
+      <Tabs.Panel value="viewers" pt={16}>
+        <ViewersPanel playbackId={playbackId} />
+      </Tabs.Panel>
+      {isReady && (
+        <Tabs.Panel value="access" pt={16}>
+          <AssetPolicy asset={asset} />
+        </Tabs.Panel>
+      )}
+    </Tabs>
   );
 }
 

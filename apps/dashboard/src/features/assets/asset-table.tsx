@@ -78,6 +78,7 @@ function AssetName({ asset }: { readonly asset: Asset }) {
       <Thumbnail
         path={asset.status.isPlayable && asset.type === "video" ? thumbnailOf(asset.playbackId) : null}
         playbackId={asset.playbackId}
+        policy={asset.playbackPolicy}
       >
         <IconMovie size={18} />
       </Thumbnail>

@@ -17,9 +17,13 @@ export function ClipList({ of }: { readonly of: string }) {
   if (clips.length === 0) return <p className="quiet">{text.none}</p>;
   return (
     <ul className={classes.clips}>
-      {clips.map(({ id, name, status, videoSpec, playbackId }) => (
+      {clips.map(({ id, name, status, videoSpec, playbackId, playbackPolicy }) => (
         <li key={id}>
-          <Thumbnail path={status.isPlayable ? thumbnailOf(playbackId) : null} playbackId={playbackId}>
+          <Thumbnail
+            path={status.isPlayable ? thumbnailOf(playbackId) : null}
+            playbackId={playbackId}
+            policy={playbackPolicy}
+          >
             <IconScissors size={18} />
           </Thumbnail>
           <Link to="/assets/$assetId" params={{ assetId: id }}>

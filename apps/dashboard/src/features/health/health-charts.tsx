@@ -35,6 +35,7 @@ export function HealthCharts({ title, events, range, intervalMs = 0, isTranscode
         <TimeChart
           title={text.viewers}
           hint={text.viewersHint}
+          nothing={text.noViewers}
           series={series.viewers}
           range={range}
           {...fresh}
@@ -71,7 +72,6 @@ export function HealthCharts({ title, events, range, intervalMs = 0, isTranscode
             hint={text.ratioHint}
             series={series.ratio}
             range={range}
-            {...fresh}
             {...fresh}
             format={speedText}
             limit={1}

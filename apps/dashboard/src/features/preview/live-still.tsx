@@ -46,11 +46,14 @@ function Still({ stream, width }: Props) {
   );
 }
 
-/** The path of a stream's picture; null while it is not in sight, and until the owner's token has arrived. */
-function useStillPath({ playbackId, playbackPolicy }: Stream, width: number, isInSight: boolean): string | null {
+/** The path of a stream's picture; null while it is not in sight, before there is one, and until the owner's token has arrived. */
+function useStillPath(stream: Stream, width: number, isInSight: boolean): string | null {
+  const { playbackId, playbackPolicy } = stream;
+  // What was measured has come: before, the server has no picture, and the browser's console would show an error for each attempt.
+  const hasPicture = stream.ingestRate > 0 || stream.status.state === "reconnecting";
   const isGated = (playbackPolicy?.type ?? "public") !== "public";
-  const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isInSight && isGated });
-  if (!isInSight || (isGated && !data)) return null;
+  const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isInSight && hasPicture && isGated });
+  if (!isInSight || !hasPicture || (isGated && !data)) return null;
   return `/hls/${playbackId}/source/latest.jpg?width=${width}${isGated && data ? `&jwt=${data.token}` : ""}`;
 }
 

@@ -86,3 +86,17 @@ test("a picture that left the screen is neither shown nor asked for again; anoth
     ["b", "c"],
   ]);
 });
+
+test("a picture that fails is asked for less and less often, and as often as others once it is there", async () => {
+  rounds.add(still("a"));
+  for (const periods of [1, 2, 4, 8, 12, 12]) {
+    await loads.end("a", "reject");
+    await vi.advanceTimersByTimeAsync(periods * PERIOD_MS - 1);
+    expect([...loads.open.keys()]).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([...loads.open.keys()]).toEqual(["a"]);
+  }
+  await loads.end("a");
+  await vi.advanceTimersByTimeAsync(PERIOD_MS);
+  expect([...loads.open.keys()]).toEqual(["a"]);
+});

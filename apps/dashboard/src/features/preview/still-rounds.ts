@@ -6,6 +6,9 @@ export interface Still {
   readonly show: (address: string) => void;
 }
 
+/** The longest wait after pictures that failed, in periods. */
+const MAX_PERIODS = 12;
+
 export interface StillRoundsSettings {
   /** Loads the picture of an address; rejects where there is none. */
   readonly load: (address: string) => Promise<unknown>;
@@ -15,13 +18,14 @@ export interface StillRoundsSettings {
 
 /**
  * Loads the pictures of live streams that are in sight again and again: each a period after its last one came, a few at a time, and none
- * while the page is hidden. A slow server is asked less often, and no picture waits forever.
+ * while the page is hidden. One that fails is asked for half as often each time. A slow server is asked less often, and no picture waits forever.
  */
 export class StillRounds {
   readonly #settings: StillRoundsSettings;
   readonly #inSight = new Set<Still>();
   readonly #waiting = new Set<Still>();
   readonly #timers = new Map<Still, ReturnType<typeof setTimeout>>();
+  readonly #waits = new Map<Still, number>();
   #loading = 0;
   #isPaused = false;
 
@@ -38,6 +42,7 @@ export class StillRounds {
       this.#waiting.delete(still);
       clearTimeout(this.#timers.get(still));
       this.#timers.delete(still);
+      this.#waits.delete(still);
     };
   }
 
@@ -70,10 +75,10 @@ export class StillRounds {
     this.#loading--;
     if (this.#inSight.has(still)) {
       if (isLoaded) still.show(address);
-      this.#timers.set(
-        still,
-        setTimeout(() => this.#due(still), this.#settings.periodMs),
-      );
+      const periods = isLoaded ? 1 : (this.#waits.get(still) ?? 1);
+      this.#waits.set(still, isLoaded ? 1 : Math.min(periods * 2, MAX_PERIODS));
+      const timer = setTimeout(() => this.#due(still), periods * this.#settings.periodMs);
+      this.#timers.set(still, timer);
     }
     this.#loadNext();
   }

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { PlaybackPolicy } from "@weir/contract";
 import { type ReactNode, useState } from "react";
 import { ownerTokenQuery } from "./owner-preview.ts";
 import classes from "./thumbnail.module.css";
@@ -7,13 +8,17 @@ interface Props {
   /** Path of the picture on this server; null where there is none yet. */
   readonly path: string | null;
   readonly playbackId: string;
+  /** The policy of the video, where it is known; without it, the server says by a refusal that the video is gated. */
+  readonly policy?: PlaybackPolicy | null | undefined;
   /** Stands in its place where there is no picture. */
   readonly children: ReactNode;
 }
 
 /** A small picture of a video. Gated content refuses it at first, and then gives it to its owner. */
-export function Thumbnail({ path, playbackId, children }: Props) {
-  const [refused, setRefused] = useState<"plain" | "owner" | null>(null);
+export function Thumbnail({ path, playbackId, policy, children }: Props) {
+  const [refused, setRefused] = useState<"plain" | "owner" | null>(
+    (policy?.type ?? "public") === "public" ? null : "plain",
+  );
   const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: path !== null && refused === "plain" });
   const address = path !== null && refused !== "owner" ? addressOf(path, refused === null ? null : data?.token) : null;
   return (

@@ -11,12 +11,17 @@ import { type LadderLine, ladderLines } from "./renditions.ts";
 
 const text = strings.streams.ladder;
 
+interface Props {
+  readonly stream: Stream;
+  readonly isFolded?: boolean;
+}
+
 /** The qualities of a stream: what is set, and while it is live how each is doing. */
-export function LadderPanel({ stream }: { readonly stream: Stream }) {
+export function LadderPanel({ stream, isFolded = false }: Props) {
   const lines = ladderLines(stream);
   const leftOut = lines.filter(({ now }) => now === null).map(({ name }) => name);
   return (
-    <Panel title={text.title}>
+    <Panel title={text.title} isFolded={isFolded}>
       <Figures
         figures={[
           { name: text.source, value: text.sourceHint },

@@ -32,7 +32,7 @@ export function LastBroadcast({ stream }: { readonly stream: Stream }) {
       <Panel title={text.title}>
         {session && (
           <>
-            <Recording key={session.id} session={session} />
+            <Recording key={session.id} session={session} policy={stream.playbackPolicy} />
             <LastFigures session={session} />
           </>
         )}
@@ -53,7 +53,12 @@ export function LastBroadcast({ stream }: { readonly stream: Stream }) {
   );
 }
 
-function Recording({ session }: { readonly session: Session }) {
+interface RecordingProps {
+  readonly session: Session;
+  readonly policy: Stream["playbackPolicy"];
+}
+
+function Recording({ session, policy }: RecordingProps) {
   const [isOpen, setOpen] = useState(false);
   if (session.recordingUrl === undefined) return null;
   if (isOpen) {
@@ -66,7 +71,7 @@ function Recording({ session }: { readonly session: Session }) {
   const playbackId = playbackIdOf(session.recordingUrl);
   return (
     <button type="button" className={classes.poster} onClick={() => setOpen(true)}>
-      <Thumbnail path={thumbnailOf(playbackId, 640)} playbackId={playbackId}>
+      <Thumbnail path={thumbnailOf(playbackId, 640)} playbackId={playbackId} policy={policy}>
         {null}
       </Thumbnail>
       <span className={classes.play}>

@@ -5,15 +5,17 @@ import { memo } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
 import { SortHeading, sortedBy } from "../../components/sort-heading.tsx";
+import { Sparkline } from "../../components/sparkline.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { type OnTick, Tick, TickAll, type Ticked } from "../../components/ticks.tsx";
 import { bitrateText, countText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { LiveStill } from "../preview/live-still.tsx";
-import { viewersByIdQuery } from "../views/view-queries.ts";
+import { viewersByIdQuery, viewTrendsQuery } from "../views/view-queries.ts";
 import { StreamHealth } from "./stream-health.tsx";
 import list from "./stream-list.module.css";
+import { StreamRowMenu } from "./stream-row-menu.tsx";
 import type { SortField, StreamSort } from "./stream-search.ts";
 import { StreamState } from "./stream-state.tsx";
 
@@ -30,6 +32,7 @@ interface Props {
 /** Its cells are remembered: of twenty streams, one or two are other than five seconds ago. */
 export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props) => {
   const { data: viewers } = useQuery({ ...viewersByIdQuery, enabled: streams.some(({ isActive }) => isActive) });
+  const { data: trends } = useQuery(viewTrendsQuery);
   const tick = ({ id, name }: Stream) => <Tick id={id} name={name} ticked={ticked.has(id)} onTick={onTick} />;
   const heading = (field: SortField, name: string) => (
     <SortHeading {...{ field, name, sort, onSort }} isText={field === "name"} />
@@ -55,7 +58,11 @@ export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props
         },
         { name: text.state, cell: (stream) => <StreamState stream={stream} /> },
         { name: text.health, className: list.health, cell: (stream) => <StreamHealth stream={stream} /> },
-        { name: text.viewers, className: classes.number, cell: viewersOf },
+        {
+          name: text.viewers,
+          className: classes.number,
+          cell: (stream) => <Viewers now={viewersOf(stream)} trend={trends?.get(stream.playbackId)} />,
+        },
         { name: text.ingest, className: classes.number, cell: ingestOf },
         {
           name: text.lastSeen,
@@ -69,12 +76,16 @@ export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props
           sorted: sortedBy("createdAt", sort),
           cell: ({ createdAt }) => <Moment at={createdAt} />,
         },
+        { name: text.menu, heading: "", cell: (stream) => <StreamRowMenu stream={stream} /> },
       ]}
       card={(stream) => (
         <>
           <div className={classes.cardHead}>
             <StreamName stream={stream} />
-            {tick(stream)}
+            <span className={list.ends}>
+              {tick(stream)}
+              <StreamRowMenu stream={stream} />
+            </span>
           </div>
           <div className={classes.cardLine}>
             <StreamState stream={stream} />
@@ -96,6 +107,22 @@ export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props
     />
   );
 });
+
+interface ViewersProps {
+  readonly now: string;
+  /** The views in each of the last 24 hours; absent where there were none. */
+  readonly trend: readonly number[] | undefined;
+}
+
+const Viewers = memo(({ now, trend }: ViewersProps) => (
+  <span
+    className={list.viewers}
+    title={trend && strings.overview.tiles.views(trend.reduce((sum, count) => sum + count, 0))}
+  >
+    {now}
+    {trend && <Sparkline values={trend} />}
+  </span>
+));
 
 /** A picture of what is live, the name and the playback ID. */
 const StreamName = memo(({ stream }: { readonly stream: Stream }) => {

@@ -1,4 +1,5 @@
 import { Switch } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
 import type { ReactNode } from "react";
@@ -25,6 +26,8 @@ const text = strings.streams.overview;
 /** The addresses to publish to and to watch at, and the stream's settings. */
 export function StreamOverview({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
+  // A phone has room for what is looked at during a broadcast; the rest opens with a touch.
+  const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
   if (ingest.error) return <Note tone="failure">{ingest.error.message}</Note>;
   if (!ingest.data) return <p className="quiet">{strings.app.loading}</p>;
   return (
@@ -41,7 +44,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             <BroadcastLink streamId={stream.id} />
           </Folded>
         </Panel>
-        <LadderPanel stream={stream} />
+        <LadderPanel stream={stream} isFolded={isPhone} />
       </div>
       <div className={page.stack}>
         <Panel title={text.watch}>
@@ -55,7 +58,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             />
           </div>
         </Panel>
-        <Panel title={text.settings}>
+        <Panel title={text.settings} isFolded={isPhone}>
           <RecordSwitch stream={stream} />
           <Figures
             figures={[
@@ -68,7 +71,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             <RenameStreamButton stream={stream} />
           </div>
         </Panel>
-        <Panel title={text.danger} hint={text.dangerHint}>
+        <Panel title={text.danger} hint={text.dangerHint} isFolded={isPhone}>
           <div className={page.actions}>
             <RotateKeyButton stream={stream} />
             <SuspendButton stream={stream} />

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Viewership } from "@weir/contract";
 import { weir } from "../../lib/weir.ts";
-import { beginOf, RANGES, type Range } from "./view-series.ts";
+import { beginOf, RANGES, type Range, stepSeries } from "./view-series.ts";
 
 /** The number of current viewers of a playback id; renewed as often as the server counts. */
 export function viewersNowQuery(playbackId: string) {
@@ -21,6 +21,24 @@ export const viewersByIdQuery = queryOptions({
   },
   refetchInterval: 10_000,
 });
+
+/** The views in each of the last 24 hours of each playback id that had any: of the whole project, because one request has all of them. */
+export const viewTrendsQuery = queryOptions({
+  queryKey: ["view-trends"],
+  queryFn: async ({ signal }) => {
+    const now = Date.now();
+    const { timeStep } = RANGES.day;
+    const hours = await weir.views.query({ from: beginOf("day", now), timeStep, breakdownBy: ["playbackId"], signal });
+    const byId = Map.groupBy(hours, ({ playbackId = "" }) => playbackId);
+    return new Map([...byId].map(([id, ofId]) => [id, viewsPerHour(ofId, now)]));
+  },
+  refetchInterval: 60_000,
+});
+
+function viewsPerHour(hours: readonly Viewership[], now: number): number[] {
+  const counts = hours.map(({ timestamp, viewCount }) => [timestamp, viewCount] as const);
+  return stepSeries("day", now, counts).values.map((count) => count ?? 0);
+}
 
 export interface ViewSteps {
   /** When the server was asked. */
