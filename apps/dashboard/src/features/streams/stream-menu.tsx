@@ -9,8 +9,8 @@ import { RenameDialog } from "../../components/rename-button.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
+import { RowMenuButton } from "./row-menu-button.tsx";
 import { type BulkAction, usePatchStream, useTerminateStream } from "./stream-queries.ts";
-import { RowMenuButton } from "./stream-row-menu.tsx";
 
 const text = strings.streams;
 

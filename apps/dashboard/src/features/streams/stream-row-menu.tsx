@@ -1,9 +1,7 @@
-import { ActionIcon, type ActionIconProps } from "@mantine/core";
-import { IconDotsVertical } from "@tabler/icons-react";
 import type { Stream } from "@weir/contract";
-import { type ComponentProps, memo, Suspense, useState } from "react";
+import { memo, Suspense, useState } from "react";
 import { lazyPage } from "../../lib/lazy-page.ts";
-import { strings } from "../../strings.ts";
+import { RowMenuButton } from "./row-menu-button.tsx";
 
 const StreamMenu = lazyPage(() => import("./stream-menu.tsx"), "StreamMenu");
 
@@ -18,13 +16,3 @@ export const StreamRowMenu = memo(({ stream }: { readonly stream: Stream }) => {
     </Suspense>
   );
 });
-
-type ButtonProps = ActionIconProps & ComponentProps<"button"> & { readonly name: string };
-
-export function RowMenuButton({ name, ...button }: ButtonProps) {
-  return (
-    <ActionIcon {...button} variant="subtle" color="gray" size="lg" aria-label={strings.streams.menu.label(name)}>
-      <IconDotsVertical size={18} aria-hidden />
-    </ActionIcon>
-  );
-}
