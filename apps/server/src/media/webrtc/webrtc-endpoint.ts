@@ -91,7 +91,7 @@ export class WebrtcEndpoint {
     allowAnyPage(res);
     const [, name, resource] = ADDRESS.exec(req.url ?? "") ?? [];
     const { method = "" } = req;
-    if (method === "OPTIONS" || method === "HEAD") return this.#options(req, res, method === "OPTIONS" ? 204 : 200);
+    if (method === "OPTIONS" || method === "HEAD") return this.#options(req, res);
     if (name === undefined) return send(res, 404, "There is no resource at this URL.");
     if (method === "POST" && resource === undefined) return void this.#post(req, res, name);
     if (method === "DELETE" && resource !== undefined) return this.#delete(res, name, resource);
@@ -100,10 +100,12 @@ export class WebrtcEndpoint {
     send(res, 405, `${method} is not allowed here.${remedy}`);
   }
 
-  #options(req: IncomingMessage, res: ServerResponse, status: number): void {
+  #options(req: IncomingMessage, res: ServerResponse): void {
     this.#settings.prepare();
     this.#addLink(req, res);
-    res.writeHead(status, {
+    // Preflights too: clients of the public API get 200 there.
+    res.writeHead(200, {
+      "content-length": "0",
       "access-control-allow-methods": "POST, DELETE, HEAD, OPTIONS",
       "access-control-allow-headers":
         "Authorization, Content-Type, Service-Jwt, Service-Access-Key, Livepeer-Jwt, Livepeer-Access-Key",

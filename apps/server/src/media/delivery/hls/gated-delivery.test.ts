@@ -254,6 +254,32 @@ describe("gated content", () => {
     expect(rig.playbackGate.opened.length - before).toBe(2);
   });
 
+  test("an original requires the credential of the media, also for a range, and a stream or recording has none", async () => {
+    await recorded();
+    const original = `${RECORDING}/original`;
+    expect(await status(`${original}?jwt=good`)).toBe(404);
+    expect(await status(`${LIVE}/original?jwt=good`)).toBe(404);
+    const bytes = Buffer.from("as it came");
+    await rig.store.put("v1/source/original", bytes);
+    const mediaIndex = rig.playbackGate.mediaIndex.bind(rig.playbackGate);
+    vi.spyOn(rig.playbackGate, "mediaIndex").mockImplementation(async (content) => {
+      const index = await mediaIndex(content);
+      return (
+        index && { ...index, original: { key: "v1/source/original", bytes: bytes.length, sha256: "ab", name: "film" } }
+      );
+    });
+    rig.clock.advance(60_000);
+    for (const headers of [{}, { range: "bytes=3-4" }]) {
+      expect(await status(original, headers)).toBe(401);
+      expect(await status(`${original}?jwt=bad`, headers)).toBe(401);
+    }
+    expect((await rig.bytes(`${original}?jwt=good`)).equals(bytes)).toBe(true);
+    const part = await rig.bytes(`${original}?jwt=good`, { headers: { range: "bytes=3-4" } });
+    expect(part.toString()).toBe("it");
+    for (const odd of [`${original}/`, `${original}.html`, `${RECORDING}/%6friginal`])
+      expect(await status(`${odd}?jwt=good`)).toBe(404);
+  });
+
   test.each(["jwt", "public"] as const)(
     "73: an MP4 of %s content that runs is cut when it may not be watched any longer",
     async (policy) => {
