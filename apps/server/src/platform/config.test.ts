@@ -18,6 +18,7 @@ test("an empty environment gives the documented defaults", () => {
     webrtcAddress: null,
     stunPort: 3478,
     metricsPort: 9464,
+    keepOriginals: true,
     metricsHost: "127.0.0.1",
     otlpEndpoint: null,
     sseEventName: "service_event",
