@@ -88,7 +88,9 @@ test("files are uploaded on the Assets page: one plays, another shows its error"
   await picture.waitFor();
   await page.getByRole("heading", { name: "good.flv" }).hover();
   await expect.poll(() => picture.isVisible()).toBe(false);
-  await seekBar.press("ArrowRight");
+  // At its end the video goes no further, and shows nothing; back it goes from there.
+  await expect.poll(() => page.locator("video").evaluate((video: { ended?: boolean }) => video.ended)).toBe(true);
+  await seekBar.press("ArrowLeft");
   await picture.waitFor();
 
   // The strip of the clip maker shows the whole video; a handle on it moves frame by frame.
