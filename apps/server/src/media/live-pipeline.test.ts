@@ -551,6 +551,12 @@ describe("a reader that joins a stream while it is live", () => {
     rig.pipeline.feed.attach({ ...sink, sample }, { from: "window" });
     return pictures;
   };
+  const cutsOf = (rig: PipelineRig) => {
+    const cuts: unknown[] = [];
+    const sink = { stretch() {}, sample() {}, pause() {}, end() {} };
+    rig.pipeline.feed.attach({ ...sink, cut: (cut) => void cuts.push(cut) }, { from: "window" });
+    return cuts;
+  };
 
   test.each([0, 2])(
     "begins at the last IDR, out of the live window, and misses no picture after it (%i B-frames)",
@@ -577,9 +583,21 @@ describe("a reader that joins a stream while it is live", () => {
     expect(expected).toHaveLength(284);
   });
 
-  test("waits for the next IDR where the live window has none", () => {
+  test.each([0, 2])("is given the cuts of the segments since then as they were (%i B-frames)", (bFrames) => {
     const rig = new PipelineRig();
-    rig.send({ seconds: 40, gopSeconds: 60 });
+    const expected = cutsOf(rig);
+    rig.send({ seconds: 9.5, gopSeconds: 20, bFrames });
+    expect(expected).toHaveLength(4);
+    expect(cutsOf(rig)).toEqual(expected);
+  });
+
+  test.each([
+    ["where the live window has none", { seconds: 40, gopSeconds: 60 }],
+    ["behind more than 16 MiB", { seconds: 1.5, frameBytes: 512 * 1024 }],
+  ])("waits for the next IDR %s", (_, shape) => {
+    const rig = new PipelineRig();
+    rig.send(shape);
     expect(join(rig)).toEqual([]);
+    expect(cutsOf(rig)).toHaveLength(1);
   });
 });

@@ -23,7 +23,8 @@
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { LadderProfile, SessionSound, TimelinePosition, TranscodingReport } from "../ports/index.ts";
-import { SessionFeed } from "./feed/session-feed.ts";
+import { RenditionFeed } from "./feed/rendition-feed.ts";
+import { type Feed, SessionFeed } from "./feed/session-feed.ts";
 import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
 import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";
 import { LivePlaylist } from "./packaging/hls/live-playlist.ts";
@@ -36,8 +37,6 @@ import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
 import { type SourcePacket, type Track, VIDEO_TRACK, type VideoTrack } from "./packet.ts";
 import type { PageMemory } from "./page-memory.ts";
-import type { RenditionSource } from "./restream/broadcast-lines.ts";
-import { RungSource } from "./restream/rung-source.ts";
 import { TargetDuration } from "./timeline/target-duration.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
@@ -95,7 +94,10 @@ export class LivePipeline {
   readonly #partTarget = new PartTarget();
   readonly #target: TargetDuration;
   readonly #ledger: SegmentLedger;
-  readonly #feed = new SessionFeed(() => this.#picturesSinceIdr());
+  readonly #feed = new SessionFeed((sink) => {
+    const branch = this.#branchOfTrack[VIDEO_TRACK];
+    return branch !== undefined && branch.announced !== null && branch.packager.replay(sink);
+  });
   readonly #ladderRequest: LadderRequest | null;
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
@@ -162,21 +164,21 @@ export class LivePipeline {
   }
 
   /** Where readers of the session's packets attach. */
-  get feed(): Pick<SessionFeed, "attach"> {
+  get feed(): Feed {
     return this.#feed;
   }
 
-  /** The rendition of a profile, for a multistream target; a sentence where it is not made, null before that is known. */
-  rendition(profile: string): RenditionSource | string | null {
-    if (profile === SOURCE) return { attach: (sink) => this.#feed.attach(sink, { from: "keyframe" }) };
+  /** The pictures of a profile with the source's sound, for a multistream target; a sentence where it is not made, null before that is known. */
+  feedOf(profile: string): Feed | string | null {
+    if (profile === SOURCE) return this.#feed;
     const branch = this.#ladder?.branches.find(({ rung }) => rung.name === profile);
     if (this.#branches.size === 0) return null;
-    if (branch && this.#ladder?.isMaking(branch.rung)) return new RungSource(branch.feed, this.#feed);
+    if (branch && this.#ladder?.isMaking(branch.rung)) return new RenditionFeed(branch.feed, this.#feed);
     return `The rendition "${profile}" is not being made, so there is nothing to send.`;
   }
 
   /** The rungs that are made now, smaller than the source, for readers of their pictures. Rungs have no B-frames. */
-  get watchableRungs(): readonly { id: string; bitrateBps: number; feed: Pick<SessionFeed, "attach"> }[] {
+  get watchableRungs(): readonly { id: string; bitrateBps: number; feed: Feed }[] {
     const made = this.#ladder?.branches.filter(({ rung }) => !rung.isForTargets && this.#ladder?.isMaking(rung)) ?? [];
     return made.map(({ rung: { id, bitrateBps }, feed }) => ({ id, bitrateBps, feed }));
   }
@@ -271,6 +273,7 @@ export class LivePipeline {
       target: this.#target,
       rungs,
       siblings: () => this.renditions,
+      source: this.#feed,
       admission,
       children,
       encoding,
@@ -287,11 +290,6 @@ export class LivePipeline {
     if (branch?.announced) branch.packager.sample(sample);
     this.#feed.sample(sample);
     sample.data.release();
-  }
-
-  #picturesSinceIdr(): Sample[] {
-    const branch = this.#branchOfTrack[VIDEO_TRACK];
-    return branch?.announced ? branch.packager.sinceIdr() : [];
   }
 
   #cut(cut: Cut): void {

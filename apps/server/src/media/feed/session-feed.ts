@@ -15,6 +15,14 @@ export interface AttachOptions {
   readonly from: "keyframe" | "window" | "now";
 }
 
+/** Where readers of packets attach. The returned function detaches. */
+export interface Feed {
+  attach(sink: FeedSink, options: AttachOptions): () => void;
+}
+
+/** What can be given again. */
+type ReplaySink = Pick<TimelineSink, "cut" | "sample">;
+
 interface Place {
   readonly sink: FeedSink;
   waitsForKeyframe: boolean;
@@ -22,18 +30,19 @@ interface Place {
 
 /**
  * A session's packets for every reader but the packagers. It is tapped behind the timeline, so all readers have one clock, the same cuts,
- * and audio without holes. It keeps no packet: a reader that needs one for longer retains it.
+ * and audio without holes. It keeps no packet: a reader that needs one for longer retains it, and what there was since the last IDR is read from
+ * the live window.
  */
-export class SessionFeed implements FeedSink {
+export class SessionFeed implements Feed, FeedSink {
   readonly #places = new Set<Place>();
-  readonly #window: () => readonly Sample[];
+  readonly #window: (sink: ReplaySink) => boolean;
   /** Null between two stretches. */
   #tracks: readonly Track[] | null = null;
   /** The newest of the stretch. */
   #cut: Cut | null = null;
 
-  /** `window` gives the live window's pictures since the last IDR; the caller takes over a share of each. */
-  constructor(window: () => readonly Sample[] = () => []) {
+  /** `window` gives a sink the live window's cuts and pictures since the last IDR. It returns false, and gives nothing, if it has none. */
+  constructor(window: (sink: ReplaySink) => boolean = () => false) {
     this.#window = window;
   }
 
@@ -42,8 +51,8 @@ export class SessionFeed implements FeedSink {
     const place = { sink, waitsForKeyframe: from !== "now" };
     if (this.#tracks) {
       sink.stretch(this.#tracks);
-      if (this.#cut) sink.cut(this.#cut);
-      if (from === "window") place.waitsForKeyframe = !this.#replayWindow(sink);
+      if (from === "window") place.waitsForKeyframe = !this.replay(sink);
+      else if (this.#cut) sink.cut(this.#cut);
     }
     this.#places.add(place);
     return () => this.#places.delete(place);
@@ -78,14 +87,11 @@ export class SessionFeed implements FeedSink {
     this.#places.clear();
   }
 
-  /** False where the window has no IDR to begin with. */
-  #replayWindow(sink: FeedSink): boolean {
-    const samples = this.#window();
-    for (const sample of samples) {
-      sink.sample(sample);
-      sample.data.release();
-    }
-    return samples.length > 0;
+  /** Give `sink` the stretch again from its last IDR on. False where the window has no IDR: then it is only given the newest cut. */
+  replay(sink: ReplaySink): boolean {
+    const isReplayed = this.#window(sink);
+    if (!isReplayed && this.#cut) sink.cut(this.#cut);
+    return isReplayed;
   }
 }
 

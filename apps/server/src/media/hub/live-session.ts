@@ -125,7 +125,7 @@ export class LiveSession {
       memory: restream.memory,
       clock: settings.clock,
       log,
-      findRendition: (profile) => this.pipeline.rendition(profile),
+      findRendition: (profile) => this.pipeline.feedOf(profile),
       ask: settings.askTargets,
       onChange: (target, status, event) => this.#targetChanged(target, status, event),
     });

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { DroppedSamples } from "../feed/dropped-samples.ts";
+import type { SessionFeed } from "../feed/session-feed.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
@@ -13,7 +14,6 @@ import {
   type TranscodeChild,
   type TranscodeChildren,
 } from "../transcode/index.ts";
-import { GopCache, isSample } from "./gop-cache.ts";
 import type { Rung } from "./ladder-plan.ts";
 import { MadeRungs } from "./made-rungs.ts";
 import type { RungFeed } from "./rung-feed.ts";
@@ -57,6 +57,8 @@ export interface LadderTranscoderSettings {
   readonly encoding: EncodingSettings;
   readonly admission: TranscodeAdmission;
   readonly children: TranscodeChildren;
+  /** The feed of the pictures, which brings a fresh child to where the one before was. */
+  readonly source: Pick<SessionFeed, "replay">;
   readonly rungs: readonly Rung[];
   /** One per rung, in order. */
   readonly feeds: readonly RungFeed[];
@@ -80,7 +82,6 @@ export class LadderTranscoder {
   readonly #settings: LadderTranscoderSettings;
   readonly #feeds: readonly RungFeed[];
   readonly #segments = new SegmentAttempts();
-  readonly #gop = new GopCache();
   readonly #dropped: DroppedSamples;
   readonly #made: MadeRungs;
   #toldBehindAt = Number.NEGATIVE_INFINITY;
@@ -151,7 +152,6 @@ export class LadderTranscoder {
 
   cut(cut: Cut): void {
     this.#followLoad();
-    this.#gop.cut(cut);
     this.#segments.begin(cut.msn, this.#made.indices);
     this.#inOrder(() => {
       for (const feed of this.#feeds) feed.cut(cut);
@@ -161,7 +161,6 @@ export class LadderTranscoder {
 
   sample(sample: Sample): void {
     const { clock } = this.#settings;
-    this.#gop.sample(sample);
     this.#segments.sent(sample.data.byteLength, clock.now(), clock.monotonic());
     this.#countFrames(this.#meter.add(sample.decodeTime));
     this.#sendSample(sample);
@@ -175,7 +174,6 @@ export class LadderTranscoder {
 
   /** Nothing follows for now: the child finishes everything in flight, then the rungs close their open segments at `ticks`. */
   pause(ticks: number): void {
-    this.#gop.clear();
     const close = (): void => {
       for (const feed of this.#feeds) feed.pause(ticks);
     };
@@ -191,7 +189,6 @@ export class LadderTranscoder {
 
   /** The session is over; `done` is called when the rungs have everything they will get. */
   end(done: () => void): void {
-    this.#gop.clear();
     this.#inOrder(() => {
       this.#askAgain?.cancel();
       this.#dropChild();
@@ -259,7 +256,6 @@ export class LadderTranscoder {
     } else if ((child || isPaused(this.#status)) && this.#track) {
       // What came before this cut is late already, or was not to be made.
       this.#dropChild();
-      this.#gop.clear();
       this.#startChild(this.#track);
     }
   }
@@ -289,11 +285,11 @@ export class LadderTranscoder {
       this.#slot = slot;
     }
     if (!this.#isMaking) this.#change({ type: "admitted" });
-    if (this.#made.rungs.length > 0) this.#startChild(track);
+    if (this.#made.rungs.length > 0) this.#continueIn(this.#startChild(track));
     else this.#change({ type: "all-paused", reason: ALL_PAUSED });
   }
 
-  #startChild(track: VideoTrack): void {
+  #startChild(track: VideoTrack): TranscodeChild {
     const { children, encoding } = this.#settings;
     const child = children.take({
       message: (message) => this.#child === child && this.#receive(message),
@@ -312,10 +308,16 @@ export class LadderTranscoder {
     child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: this.#made.rungs } }));
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
-    for (const entry of this.#gop.entries) {
-      if (isSample(entry)) this.#give(child, entry);
-      else child.send(frameOfCut(entry));
-    }
+    return child;
+  }
+
+  /** Bring a fresh child to where the one before was. */
+  #continueIn(child: TranscodeChild): void {
+    const { source } = this.#settings;
+    source.replay({
+      cut: (cut) => child.send(frameOfCut(cut)),
+      sample: (sample) => this.#give(child, sample),
+    });
   }
 
   #sendSample(sample: Sample): void {
@@ -393,7 +395,7 @@ export class LadderTranscoder {
       return this.#giveUp(`The transcoder failed ${this.#failures} times in a row: ${reason}`, true);
     this.#change({ type: "child-died" });
     const ms = RESTART_MS[Math.min(this.#failures, RESTART_MS.length) - 1] ?? 0;
-    this.#restart = clock.after(ms, () => this.#track && this.#startChild(this.#track));
+    this.#restart = clock.after(ms, () => this.#track && this.#continueIn(this.#startChild(this.#track)));
   }
 
   /** No more attempts with this source: it plays as source only. `isTemporary` schedules a retry. */

@@ -37,6 +37,8 @@ export interface LiveLadderSettings extends LadderResources {
   readonly discontinuitySequence: number;
   readonly target: TargetDuration;
   readonly rungs: readonly Rung[];
+  /** The feed that the ladder reads. */
+  readonly source: Pick<SessionFeed, "replay">;
   /** All renditions of the timeline, for their rendition reports. */
   readonly siblings: () => Iterable<LiveRendition>;
   readonly onSegment: (segment: TranscodedSegment) => void;
@@ -88,6 +90,7 @@ export class LiveLadder implements FeedSink {
       discontinuitySequence,
       target,
       rungs,
+      source,
       siblings,
       recorded,
       onSegment,
@@ -129,7 +132,7 @@ export class LiveLadder implements FeedSink {
       return { rung, feed: readers, rendition, playlist };
     });
     const { admission, children, encoding } = settings;
-    this.#transcoder = new LadderTranscoder({ clock, log, admission, children, encoding, rungs, feeds });
+    this.#transcoder = new LadderTranscoder({ clock, log, admission, children, encoding, source, rungs, feeds });
   }
 
   /** Rungs of a stream with these profiles; none if it plays as source only. */

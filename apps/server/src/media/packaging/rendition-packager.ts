@@ -2,7 +2,7 @@ import { type FragmentSample, readSamples, writeAudioFragment, writeVideoFragmen
 import { Payload, TICKS_PER_SECOND } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import { rescale, ticksToMs } from "../timeline/ticks.ts";
-import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
 import type { LiveRendition } from "./live-rendition.ts";
 import { type InitSegment, LiveSegment } from "./live-segment.ts";
 import type { PartLimits, PartTarget } from "./part-target.ts";
@@ -10,6 +10,9 @@ import type { PartLimits, PartTarget } from "./part-target.ts";
 /** A part with this many bytes is published early: 8 MiB in a third of a second are 200 Mbit/s. */
 const MAX_PART_BYTES = 8 * 1024 * 1024;
 const MAX_PART_SAMPLES = 1000;
+/** More than this since the last IDR is not read again: a new reader is sooner with the next one. However small they are: a minute of 60 pictures a second. */
+const MAX_REPLAY_BYTES = 16 * 1024 * 1024;
+const MAX_REPLAY_SAMPLES = 3600;
 
 /** How a rendition follows the timeline. `behind`: number of cuts that may wait for their first sample before the oldest becomes a gap. */
 const PACES = {
@@ -180,26 +183,32 @@ export class RenditionPackager {
     return cut !== undefined && decodeTime + duration >= this.#ticks(cut.ticks);
   }
 
-  /** The live window's samples from the last IDR on, each with a share of its bytes that the caller takes over. Empty where there is none. */
-  sinceIdr(): Sample[] {
+  /** Give `sink` the live window again from its last IDR on: each cut, then its samples. False, without a call, where there is no IDR. */
+  replay(sink: Pick<TimelineSink, "cut" | "sample">): boolean {
     const { open, listed } = this.#rendition;
-    const init = open?.init;
-    if (!open || !init) return [];
-    for (const { data } of this.#samples) data.retain();
-    let samples = [...this.#samples];
+    const [next] = this.#pending;
+    // Between a cut and its first sample, the complete segment is the newest.
+    const newest = open ?? (next?.discontinuity === false ? listed.at(-1) : undefined);
+    const init = newest?.init;
+    const segments: [segment: LiveSegment, samples: readonly Sample[]][] = [];
+    const total = { bytes: 0, frames: 0 };
     // Where keyframes are far apart, segments begin between them.
-    for (const segment of [open, ...listed.toReversed()]) {
-      if (segment.init?.name !== init.name) break;
-      samples = [...samplesOf(segment, init.track.id), ...samples];
-      const first = samples.findLastIndex(({ isIndependent }) => isIndependent);
-      if (first >= 0) {
-        for (const { data } of samples.splice(0, first)) data.release();
-        return samples;
+    for (const segment of open ? [open, ...listed.toReversed()] : listed.toReversed()) {
+      total.bytes += segment.bytes;
+      total.frames += segment.frames;
+      if (!init || segment.init?.name !== init.name) return false;
+      if (total.bytes > MAX_REPLAY_BYTES || total.frames > MAX_REPLAY_SAMPLES) return false;
+      const samples = [...samplesOf(segment, init.track.id), ...(segment === open ? this.#samples : [])];
+      segments.unshift([segment, samples]);
+      const idr = samples.findLast(({ isIndependent }) => isIndependent);
+      if (idr) {
+        give(sink, segments, idr);
+        for (const cut of this.#pending) sink.cut(cut);
+        return true;
       }
-      if (segment.discontinuity) break;
+      if (segment.discontinuity) return false;
     }
-    for (const { data } of samples) data.release();
-    return [];
+    return false;
   }
 
   /** The segment after the complete one. */
@@ -268,6 +277,21 @@ function samplesOf({ views }: LiveSegment, trackId: number): Sample[] {
   return readSamples(Buffer.concat(views)).map(
     (sample): Sample => ({ ...sample, trackId, kind: "video", data: new Payload(sample.data) }),
   );
+}
+
+/** The segments from `idr` on, which is in the first. */
+function give(
+  sink: Pick<TimelineSink, "cut" | "sample">,
+  segments: readonly [segment: LiveSegment, samples: readonly Sample[]][],
+  idr: Sample,
+): void {
+  for (const [{ msn, startTicks, programDateTimeMs: startMs, discontinuity }, samples] of segments) {
+    // Where the first picture is shown late, others of its segment are shown before it.
+    const ticks = (samples[0]?.decodeTime ?? 0) + idr.time - idr.decodeTime;
+    const programDateTimeMs = startMs - Math.round(ticksToMs(startTicks - ticks, TICKS_PER_SECOND));
+    sink.cut({ msn, ticks, programDateTimeMs, discontinuity, byVideo: true });
+    for (const sample of samples.slice(Math.max(0, samples.indexOf(idr)))) sink.sample(sample);
+  }
 }
 
 function fragmentSample({ time, decodeTime, duration, isIndependent, data }: Sample): FragmentSample {

@@ -1,15 +1,10 @@
-import type { FeedSink } from "../feed/session-feed.ts";
+import type { Feed } from "../feed/session-feed.ts";
 import { BroadcastLine, type LineReader } from "./broadcast-line.ts";
 import type { LineFormat } from "./line-format.ts";
 import type { LineMemory } from "./line-pages.ts";
 
-/** A rendition's samples, for any number of sinks. */
-export interface RenditionSource {
-  attach(sink: FeedSink): () => void;
-}
-
 /** Finds a session's rendition by profile name. A sentence says why it does not exist; null means not yet known. */
-export type FindRendition = (profile: string) => RenditionSource | string | null;
+export type FindRendition = (profile: string) => Feed | string | null;
 
 /** What a target wants to receive. */
 export interface LineChoice {
@@ -69,6 +64,6 @@ export class BroadcastLines {
     const source = this.#find(profile);
     if (source === null || typeof source === "string") return source;
     const line = new BroadcastLine({ format: format.create(), isVideoOnly, hasSlate, memory: this.#memory });
-    return { line, detach: source.attach(line) };
+    return { line, detach: source.attach(line, { from: "keyframe" }) };
   }
 }

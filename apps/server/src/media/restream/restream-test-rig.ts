@@ -133,7 +133,7 @@ export class RestreamRig {
       maxQueued: () => maxQueued,
       sent: this.sent,
       memory: this.memory,
-      findRendition: (profile) => this.pipeline.rendition(profile),
+      findRendition: (profile) => this.pipeline.feedOf(profile),
       ask: () => this.asked(),
       onChange: ({ id }, status, event) => this.changes.push(describe(id, status, event)),
     });

@@ -180,6 +180,35 @@ describe("WHEP", () => {
     expect(peers.openSources).toBe(1);
   });
 
+  it("sends a rung with the publisher's Opus as it came, though its memory is used again after each packet", async () => {
+    await using live = await openLive({ audio: true, rungBps: 10_000 });
+    const { rig, peers, publication } = live;
+    publication.track({ ...AUDIO, id: 2, codec: "opus", codecString: "opus", sameAs: AUDIO.id });
+    await live.watch();
+    const viewer = peers.latest;
+    const [best] = viewer.shown;
+    let clockAt = 5;
+    const twoSeconds = async (fractionLost: number) => {
+      await rig.send(publication, { seconds: 2, clockAt });
+      clockAt += 2;
+      viewer.handler.report({ ...WELL, fractionLost });
+    };
+    for (const lost of [0, 0, 0, 0.7, 0.7]) await twoSeconds(lost);
+    const [rung] = viewer.shown;
+    expect(rung).not.toBe(best);
+    for (let packet = 0; packet < 20; packet++) {
+      const times = { dts: (clockAt + packet / 50) * 90_000, pts: (clockAt + packet / 50) * 90_000 };
+      const bytes = Uint8Array.of(OPUS_20_MS, packet);
+      const data = new Payload(bytes, { release: () => bytes.fill(0xff) });
+      publication.packet({ trackId: 2, kind: "audio", ...times, isIndependent: true, data });
+    }
+    await twoSeconds(0);
+    const sound = peers.frames.filter(
+      ({ source, kind, data }) => source === rung && kind === "audio" && data.length === 2,
+    );
+    expect(sound.map(({ data: [, packet] }) => packet)).toEqual(Array.from({ length: 20 }, (_, packet) => packet));
+  });
+
   it("reports the viewers' connection quality to the session", async () => {
     await using live = await openLive();
     await live.watch();

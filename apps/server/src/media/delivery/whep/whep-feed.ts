@@ -2,9 +2,9 @@ import type { Offer } from "@weir/formats/sdp";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { DroppedSamples } from "../../feed/dropped-samples.ts";
-import type { FeedSink } from "../../feed/session-feed.ts";
+import { type FeedSink, SessionFeed } from "../../feed/session-feed.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
-import { type AudioTrack, TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
+import { type AudioTrack, Payload, TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
 import { AudioConversion } from "../../transcode/index.ts";
 import type { Peer, PeerHandler, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
@@ -17,6 +17,7 @@ import type { WebrtcViewers, WhepSession } from "./whep-session.ts";
 import { WhepViewer } from "./whep-viewer.ts";
 
 const OPUS_BPS = 96_000;
+const OPUS_RATE = 48_000;
 /** How long after the last viewer B-frames are still reported as an issue: viewers come and go, but encoder settings stay. */
 const WANTED_MS = 60_000;
 
@@ -38,6 +39,8 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   readonly #settings: WhepFeedSettings;
   readonly #log: Log;
   readonly #levels: WhepLevels;
+  /** The session's sound, as Opus. */
+  readonly #sound = new SessionFeed();
   readonly #detach: () => void;
   readonly #viewers = new Set<WhepViewer>();
   readonly #dropped: DroppedSamples;
@@ -60,7 +63,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
 
   constructor(settings: WhepFeedSettings) {
     this.#settings = settings;
-    this.#levels = new WhepLevels(settings);
+    this.#levels = new WhepLevels({ ...settings, sound: this.#sound });
     this.#log = settings.log.child({ sessionId: settings.session.sessionId });
     this.#dropped = new DroppedSamples(this.#log, "webrtc");
     settings.session.webrtcViewers = this;
@@ -182,6 +185,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   }
 
   #prepareAudio(track: AudioTrack): void {
+    this.#sound.stretch([{ ...track, codec: "opus", sampleRate: OPUS_RATE }]);
     if (track.codec === "opus") return;
     const { clock, transcoding } = this.#settings;
     const { codec, config, sampleRate, channels } = track;
@@ -189,7 +193,11 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
       ...{ clock, log: this.#log, children: transcoding.children },
       target: { codec: "opus", channels: 2, bitrateBps: OPUS_BPS },
       onReady: () => {},
-      onPacket: (pts, data) => this.#send("audio", true, pts, data),
+      onPacket: (pts, data) => {
+        const time = (pts * OPUS_RATE) / TICKS_PER_SECOND;
+        const shape = { trackId: track.id, kind: "audio", duration: 0, isIndependent: true } as const;
+        this.#opus({ ...shape, time, decodeTime: time, data: new Payload(data) });
+      },
     });
     this.#conversion.start({ codec, config: Buffer.from(config).toString("base64"), sampleRate, channels });
   }
@@ -208,10 +216,14 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     this.#send("video", isIndependent, time, pictureBytes(this.#parameterSets, isIndependent, data.bytes));
   }
 
-  #audioSample({ time, data }: Sample, { codec, sampleRate }: AudioTrack): void {
-    const ticks = (time * TICKS_PER_SECOND) / sampleRate;
-    if (codec === "opus") this.#send("audio", true, ticks, data.bytes);
-    else this.#conversion?.push(ticks, data.bytes);
+  #audioSample(sample: Sample, { codec, sampleRate }: AudioTrack): void {
+    if (codec === "opus") this.#opus(sample);
+    else this.#conversion?.push((sample.time * TICKS_PER_SECOND) / sampleRate, sample.data.bytes);
+  }
+
+  #opus(sample: Sample): void {
+    this.#sound.sample(sample);
+    this.#send("audio", true, (sample.time * TICKS_PER_SECOND) / OPUS_RATE, sample.data.bytes);
   }
 
   #send(kind: "video" | "audio", isIndependent: boolean, time: number, data: Uint8Array): void {

@@ -1,4 +1,6 @@
 import type { Clock } from "../../../platform/clock.ts";
+import { RenditionFeed } from "../../feed/rendition-feed.ts";
+import type { Feed } from "../../feed/session-feed.ts";
 import type { Cut } from "../../timeline/timeline-sink.ts";
 import type { PeerSource, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
 import type { MediaFrame, SourceClock } from "../../webrtc/webrtc-protocol.ts";
@@ -18,6 +20,8 @@ export interface WhepLevelsSettings {
   readonly clock: Clock;
   readonly peers: WebrtcPeers;
   readonly session: WhepSession;
+  /** The session's sound, as Opus. */
+  readonly sound: Feed;
 }
 
 /** The levels for the WebRTC viewers of one session: always the best one, and rungs of its ladder while a viewer needs them. */
@@ -63,8 +67,7 @@ export class WhepLevels {
 
   /** Sends a frame of the best level. False if it was dropped. */
   send(frame: MediaFrame): boolean {
-    if (frame.kind === "audio") for (const rung of this.#rungs.values()) rung.sound(frame);
-    else this.#measure(frame.data.length);
+    if (frame.kind === "video") this.#measure(frame.data.length);
     const isTaken = this.#best.frame(frame);
     if (isTaken) this.#sent(BEST, frame.data.length);
     return isTaken;
@@ -113,10 +116,12 @@ export class WhepLevels {
   #sourceOf(name: string): PeerSource {
     const open = this.#rungs.get(name);
     if (open) return open.source;
-    const { peers, session } = this.#settings;
+    const { peers, session, sound } = this.#settings;
     const rung = session.pipeline.watchableRungs.find(({ id }) => id === name);
     if (!rung) return this.#best;
-    const made = new WhepRung(rung, peers.openSource(), (bytes) => this.#sent(name, bytes));
+    const made = new WhepRung(new RenditionFeed(rung.feed, sound), peers.openSource(), (bytes) =>
+      this.#sent(name, bytes),
+    );
     this.#rungs.set(name, made);
     if (this.#clock) made.source.setClock(this.#clock);
     return made.source;

@@ -1,33 +1,27 @@
-import { HeldAudio } from "../../feed/held-audio.ts";
-import type { FeedSink } from "../../feed/session-feed.ts";
-import type { Track } from "../../packet.ts";
+import type { Feed, FeedSink } from "../../feed/session-feed.ts";
+import { TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
 import type { Sample } from "../../timeline/timeline-sink.ts";
 import type { PeerSource } from "../../webrtc/webrtc-process.ts";
 import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
-import type { WatchableRung } from "./whep-session.ts";
 
 /**
- * A rung of the session's ladder, for viewers whose network cannot carry the source. Its audio is the source's, held back until the video of the
- * same time exists, because a viewer synchronizes media by arrival.
+ * A rung of the session's ladder with the session's Opus, for viewers whose network cannot carry the source. They synchronize media by arrival, so
+ * the feed must bring sound with the pictures of the same time.
  */
 export class WhepRung implements FeedSink {
   readonly source: PeerSource;
   readonly #onSent: (bytes: number) => void;
   readonly #detach: () => void;
+  #video: VideoTrack | null = null;
   #parameterSets: Uint8Array = new Uint8Array();
-  readonly #held = new HeldAudio<MediaFrame>();
+  #soundRate = TICKS_PER_SECOND;
   #waitsForKeyframe = true;
 
-  constructor(rung: WatchableRung, source: PeerSource, onSent: (bytes: number) => void) {
+  constructor(rung: Feed, source: PeerSource, onSent: (bytes: number) => void) {
     this.source = source;
     this.#onSent = onSent;
-    this.#detach = rung.feed.attach(this, { from: "keyframe" });
-  }
-
-  /** Adds an audio frame of the source. */
-  sound(frame: MediaFrame): void {
-    this.#held.add(frame.time, frame);
+    this.#detach = rung.attach(this, { from: "keyframe" });
   }
 
   close(): void {
@@ -35,29 +29,31 @@ export class WhepRung implements FeedSink {
     this.source.close();
   }
 
-  stretch([track]: readonly Track[]): void {
-    if (track) this.#parameterSets = parameterSetsOf(track.config);
-    this.#waitsForKeyframe = true;
+  /** The tracks of the sound may change while pictures of before are still to come. */
+  stretch(tracks: readonly Track[]): void {
+    for (const track of tracks) {
+      if (track.kind === "audio") this.#soundRate = track.sampleRate;
+      else if (track !== this.#video) {
+        this.#video = track;
+        this.#parameterSets = parameterSetsOf(track.config);
+        this.#waitsForKeyframe = true;
+      }
+    }
   }
 
   cut(): void {}
 
-  sample({ isIndependent, time, data }: Sample): void {
-    this.#soundUntil(time);
+  sample({ kind, isIndependent, time, data: { bytes } }: Sample): void {
+    if (kind === "audio")
+      return void this.#send({ kind, isIndependent, time: (time * TICKS_PER_SECOND) / this.#soundRate, data: bytes });
     if (this.#waitsForKeyframe && !isIndependent) return;
-    const bytes = pictureBytes(this.#parameterSets, isIndependent, data.bytes);
-    this.#waitsForKeyframe = !this.#send({ kind: "video", isIndependent, time, data: bytes });
+    const data = pictureBytes(this.#parameterSets, isIndependent, bytes);
+    this.#waitsForKeyframe = !this.#send({ kind, isIndependent, time, data });
   }
 
-  pause(): void {
-    this.#soundUntil(Number.POSITIVE_INFINITY);
-  }
+  pause(): void {}
 
   end(): void {}
-
-  #soundUntil(time: number): void {
-    for (const frame of this.#held.takeUntil(time)) this.#send(frame);
-  }
 
   #send(frame: MediaFrame): boolean {
     const isTaken = this.source.frame(frame);

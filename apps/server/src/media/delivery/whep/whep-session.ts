@@ -1,4 +1,4 @@
-import type { SessionFeed } from "../../feed/session-feed.ts";
+import type { Feed } from "../../feed/session-feed.ts";
 import type { LinkFigures } from "../../webrtc/link-meter.ts";
 
 /** What WebRTC delivery needs of live sessions. Implemented by the hub. */
@@ -10,7 +10,7 @@ export interface WhepSession {
   readonly sessionId: string;
   readonly isFinished: boolean;
   readonly pipeline: {
-    readonly feed: Pick<SessionFeed, "attach">;
+    readonly feed: Feed;
     /** Currently encoded rungs, without B-frames. */
     readonly watchableRungs: readonly WatchableRung[];
   };
@@ -32,7 +32,7 @@ export interface WatchableRung {
   readonly id: string;
   readonly bitrateBps: number;
   /** Its video. */
-  readonly feed: Pick<SessionFeed, "attach">;
+  readonly feed: Feed;
 }
 
 /** How clients reach the WebRTC port. */

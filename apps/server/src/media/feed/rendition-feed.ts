@@ -1,36 +1,38 @@
-import { HeldAudio } from "../feed/held-audio.ts";
-import type { FeedSink, SessionFeed } from "../feed/session-feed.ts";
 import { TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
-import type { RenditionSource } from "./broadcast-lines.ts";
+import type { AttachOptions, Feed, FeedSink } from "./session-feed.ts";
 
-/** A rung as targets receive it: its video with the audio of the source, which arrives earlier. */
-export class RungSource implements RenditionSource {
-  readonly #rung: Pick<SessionFeed, "attach">;
-  readonly #source: Pick<SessionFeed, "attach">;
+/** 10 s of audio, far more than a ladder may lag. */
+const MAX_HELD = 500;
 
-  constructor(rung: Pick<SessionFeed, "attach">, source: Pick<SessionFeed, "attach">) {
-    this.#rung = rung;
-    this.#source = source;
+/** A rung as its readers receive it: its pictures, and the sound of the source, which arrives earlier. */
+export class RenditionFeed implements Feed {
+  readonly #pictures: Feed;
+  readonly #sound: Feed;
+
+  constructor(pictures: Feed, sound: Feed) {
+    this.#pictures = pictures;
+    this.#sound = sound;
   }
 
-  attach(sink: FeedSink): () => void {
-    const joined = new RungWithSound(sink);
-    const leaveSource = this.#source.attach(joined.sound, { from: "now" });
-    const leaveRung = this.#rung.attach(joined.pictures, { from: "keyframe" });
+  attach(sink: FeedSink, options: AttachOptions): () => void {
+    const joined = new PicturesWithSound(sink);
+    const leaveSound = this.#sound.attach(joined.sound, { from: "now" });
+    const leavePictures = this.#pictures.attach(joined.pictures, options);
     return () => {
-      leaveSource();
-      leaveRung();
+      leaveSound();
+      leavePictures();
       joined.close();
     };
   }
 }
 
-class RungWithSound {
+/** Holds the sound back until the picture of the same time exists. It has a share of each frame until then. */
+class PicturesWithSound {
   readonly #sink: FeedSink;
   #video: readonly Track[] = [];
   #audio: readonly Track[] = [];
-  readonly #held = new HeldAudio<Sample>();
+  #held: { readonly ticks: number; readonly sample: Sample }[] = [];
   readonly #rates: number[] = [];
 
   constructor(sink: FeedSink) {
@@ -65,14 +67,15 @@ class RungWithSound {
       if (sample.kind !== "audio") return;
       sample.data.retain();
       const ticks = (sample.time * TICKS_PER_SECOND) / (this.#rates[sample.trackId] ?? 1);
-      this.#held.add(ticks, sample)?.data.release();
+      this.#held.push({ ticks, sample });
+      if (this.#held.length > MAX_HELD) this.#held.shift()?.sample.data.release();
     },
     pause() {},
     end() {},
   };
 
   close(): void {
-    for (const { data } of this.#held.takeUntil(Number.POSITIVE_INFINITY)) data.release();
+    for (const { sample } of this.#held.splice(0)) sample.data.release();
   }
 
   /** A stretch starts only when there is video. */
@@ -81,7 +84,8 @@ class RungWithSound {
   }
 
   #soundUntil(ticks: number): void {
-    for (const sample of this.#held.takeUntil(ticks)) {
+    const later = this.#held.findIndex((held) => held.ticks > ticks);
+    for (const { sample } of this.#held.splice(0, later < 0 ? this.#held.length : later)) {
       this.#sink.sample(sample);
       sample.data.release();
     }
