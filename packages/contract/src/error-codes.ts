@@ -119,7 +119,11 @@ export const ERROR_CODES = {
     "Clients of the public API know this operation or field; Weir does not have it.",
     "Do without it; the message says what to use instead, if there is something.",
   ),
-  "not-ready": kind(422, "The asset cannot be played yet.", "Wait until its `status.isPlayable` is true."),
+  "not-ready": kind(
+    [412, 422],
+    "The asset cannot be played yet (422), or not be exported yet (412).",
+    "Wait until its `status.isPlayable` is true; for an export, until `status.phase` is `ready`.",
+  ),
   "offset-mismatch": kind(
     409,
     "tus: the offset differs from the number of bytes that have arrived.",

@@ -9,6 +9,7 @@ export * from "./error-codes.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export * from "./exact.ts";
+export * from "./export.ts";
 export * from "./health.ts";
 export * from "./ingest.ts";
 export * from "./later-routes.ts";

@@ -29,7 +29,6 @@ const GENERATED = [
 /** Every operation that answers 501. */
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
-  ...later("exports of assets", ["POST /asset/:id/export"]),
   ...GENERATED.flatMap((name) => later("generated media", [`POST /generate/${name}`, `POST /beta/generate/${name}`])),
   ...later("rooms", [
     "POST /room",

@@ -316,6 +316,7 @@ describe("authentication", () => {
 describe("another project's things", () => {
   const bodies: Record<string, object> = {
     record: { record: false },
+    export: { custom: { url: "https://example.com/" } },
     suspended: { suspended: true },
     replay: { from: 0, to: 1 },
     "create-multistream-target": { profile: "source", spec: { url: "rtmp://example.com/live/key" } },

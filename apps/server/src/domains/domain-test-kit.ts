@@ -8,7 +8,7 @@ import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
-import type { ClipWindow, ClipWork, PlaybackRequest, StopReason, TranscodeWork } from "../ports/index.ts";
+import type { ClipWindow, ClipWork, ExportWork, PlaybackRequest, StopReason, TranscodeWork } from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
 import { findUndocumentedErrors } from "./api/openapi/undocumented-errors.ts";
@@ -38,6 +38,8 @@ export interface Asked {
   readonly clips: ClipWork[];
   /** Files that it was asked to transcode. */
   readonly transcodes: TranscodeWork[];
+  /** Files that it was asked to send to customers. */
+  readonly exports: ExportWork[];
   /** The objects that the store was told to delete. */
   readonly removedKeys: string[];
   readonly removedPrefixes: string[];
@@ -100,6 +102,7 @@ export async function startTestDomains(
     windows: [],
     clips: [],
     transcodes: [],
+    exports: [],
     removedKeys: [],
     removedPrefixes: [],
     failsToRemove: false,
@@ -160,6 +163,7 @@ export async function startTestDomains(
           return { format: "mp4", duration: 1, tracks: [] };
         },
       },
+      fileExporter: { send: async (work) => void asked.exports.push(work) },
       clipMaker: {
         make: async (work) => void asked.clips.push(work),
         findWindow: async () => null,

@@ -15,6 +15,7 @@ import type {
   AssetProcessor,
   ClipMaker,
   EventSink,
+  FileExporter,
   FileTranscoder,
   MediaControl,
   PlaybackGate,
@@ -60,7 +61,7 @@ import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
-import { type QueueTranscode, TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
+import { exportJob, type QueueTask, TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
 import { usageRoutes } from "./usage/index.ts";
 import { countViewersOfStreams, ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
@@ -129,6 +130,8 @@ export interface DomainOptions {
   readonly clipMaker: ClipMaker;
   /** As `assetProcessor`, for files that go back to a bucket of the customer's. */
   readonly fileTranscoder: FileTranscoder;
+  /** Sends the files of assets to addresses of the customer's. */
+  readonly fileExporter: FileExporter;
   /** Bring the file at a customer's address to the object store as if it had been uploaded, in the worker role. */
   importFile(request: ImportRequest): Promise<void>;
   /** The only way to addresses that customers give. */
@@ -238,10 +241,11 @@ export function createDomains(options: DomainOptions): Domains {
   const clipping = clipJob({ ...deps, ledger, assetProcessor });
   const importing = importJob(deps);
   const transcoding = transcodeJob(deps);
+  const exporting = exportJob({ ...deps, mediaIndex: (content) => playbackGate.mediaIndex(content) });
   const jobs = new JobQueue({
     ...deps,
     db: database.jobs,
-    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing, clipping, transcoding],
+    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing, clipping, transcoding, exporting],
   });
   const refusals = new RefusedPublishes(() => deps.clock.now());
   const assets = {
@@ -257,10 +261,10 @@ export function createDomains(options: DomainOptions): Domains {
   };
   const transcodes = {
     ...deps,
-    queueTranscode: async ({ id, project_id: owner }: Parameters<QueueTranscode>[0]) =>
-      void (await jobs.add(transcoding, { taskId: id }, { key: id, owner })),
+    queueTask: async ({ id, type, project_id: owner }: Parameters<QueueTask>[0]) =>
+      void (await jobs.add(type === "export" ? exporting : transcoding, { taskId: id }, { key: id, owner })),
   };
-  const retryTranscode = (taskId: string) => new TranscodeService(transcodes).retry(taskId);
+  const retryCustomerTask = (taskId: string) => new TranscodeService(transcodes).retry(taskId);
   const housekeeping = new Housekeeping({ ...assets, ...transcodes, vital: database.vital }, node);
   return {
     publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
@@ -284,7 +288,7 @@ export function createDomains(options: DomainOptions): Domains {
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook, refusals });
       sessionRoutes(app, deps);
-      assetRoutes(app, { ...assets, mediaControl, findAccessWebhook, retryTranscode });
+      assetRoutes(app, { ...assets, mediaControl, findAccessWebhook, retryCustomerTask });
       transcodeRoutes(app, transcodes);
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
       clipRoutes(app, { ...assets, mediaControl, findAccessWebhook });

@@ -35,6 +35,7 @@ import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
 
 export { openClipMaker } from "./clips/open-clip-maker.ts";
 export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
+export { StoredFileExporter } from "./file-transcode/stored-file-exporter.ts";
 export { StoredFileTranscoder } from "./file-transcode/stored-file-transcoder.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
 export { TranscodeAdmission } from "./ladder/transcode-admission.ts";

@@ -32,21 +32,9 @@ export function transcodePrefix(projectId: string, taskId: string): string {
   return `v1/${projectId}/transcode/${taskId}/`;
 }
 
-/** Why a file could not be transcoded: a sentence for the owner, without a secret. */
-export class TranscodeFailed extends Error {
-  readonly code = "transcode-failed";
-  /** It would fail again in the same way. */
-  readonly isFinal: boolean;
-
-  constructor(sentence: string, { isFinal, cause }: { readonly isFinal: boolean; readonly cause?: unknown }) {
-    super(sentence, { cause });
-    this.isFinal = isFinal;
-  }
-}
-
 export interface FileTranscoder {
   /**
-   * From the input to everything written. Throws `TranscodeFailed`, and other errors for what may heal by itself: then it is called again later
+   * From the input to everything written. Throws `TaskFailed`, and other errors for what may heal by itself: then it is called again later
    * and goes on where it was. Stops soon after `signal` is aborted. `progressed` may throw to stop it.
    */
   transcode(

@@ -5,8 +5,10 @@
 export * from "./asset-ledger.ts";
 export * from "./clip-maker.ts";
 export type * from "./facts.ts";
+export type * from "./file-exporter.ts";
 export * from "./file-transcoder.ts";
 export type * from "./media-control.ts";
 export * from "./media-index.ts";
 export * from "./playback-gate.ts";
 export type * from "./publish-gate.ts";
+export * from "./task-failed.ts";

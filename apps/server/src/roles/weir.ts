@@ -6,6 +6,7 @@ import {
   MEDIA_PREFIXES,
   openAssetPipeline,
   openClipMaker,
+  StoredFileExporter,
   StoredFileTranscoder,
 } from "../media/index.ts";
 import { Audiences, readCountries } from "../platform/audience/index.ts";
@@ -54,7 +55,7 @@ import {
   outboundCounter,
   requestCounter,
 } from "./weir-metrics.ts";
-import { noAssetProcessor, noClipMaker, noFileTranscoder, startWorker } from "./worker.ts";
+import { noAssetProcessor, noClipMaker, noFileExporter, noFileTranscoder, startWorker } from "./worker.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** Below this a node should get no more work: a segment of every stream must still fit. */
@@ -163,6 +164,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
           freeBytes: () => freeBytesOf(dataFolder),
         })
       : noFileTranscoder,
+    fileExporter: config.roles.includes("worker") ? new StoredFileExporter({ clock, store, outbound }) : noFileExporter,
     importFile: (request) =>
       uploads?.import(request) ?? Promise.reject(new Error("this process has no spool of uploads")),
     outbound,

@@ -1,5 +1,5 @@
 import type { Domains } from "../domains/index.ts";
-import type { AssetProcessor, ClipMaker, FileTranscoder } from "../ports/index.ts";
+import type { AssetProcessor, ClipMaker, FileExporter, FileTranscoder } from "../ports/index.ts";
 
 /** The work that no request asks for. Stops with the domains. */
 export function startWorker(domains: Domains): void {
@@ -20,3 +20,6 @@ export const noAssetProcessor: AssetProcessor = { process: noWork };
 
 /** As `noClipMaker`. */
 export const noFileTranscoder: FileTranscoder = { transcode: noWork };
+
+/** As `noClipMaker`. */
+export const noFileExporter: FileExporter = { send: noWork };

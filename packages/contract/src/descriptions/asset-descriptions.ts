@@ -5,6 +5,7 @@ import {
   asset,
   clip,
   EXAMPLE_ORIGIN,
+  exportTask,
   ids,
   importedAsset,
   pendingAsset,
@@ -14,7 +15,7 @@ import {
 } from "./example-objects.ts";
 
 type AssetRoutes = typeof assetRoutes;
-type TaskName = "transcode" | "listTasks" | "getTask" | "retryTask";
+type TaskName = "exportAsset" | "transcode" | "listTasks" | "getTask" | "retryTask";
 
 const importing = {
   example: {
@@ -94,6 +95,22 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
 };
 
 export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
+  exportAsset: {
+    description:
+      "Sends the file of a ready asset, or of a session's recording, to an `http` or `https` address of yours in one request with `Content-Length`: the original if Weir keeps it, else the source-quality MP4. Any 2xx response completes the task; redirects are not followed. Header values are sent, and never shown again. A connection that breaks, a 5xx and a 429 are retried with the whole file; `retryTask` starts a failed export again for a week.",
+    example: {
+      params: { id: ids.asset },
+      body: {
+        custom: {
+          url: "https://archive.example.org/film.mp4",
+          method: "PUT",
+          headers: { authorization: "Bearer archive-token" },
+        },
+      },
+      answer: { task: exportTask },
+    },
+    errors: ["bad-request", "private-address", "not-found", "not-ready", "not-implemented"],
+  },
   transcode: {
     description:
       "Transcodes a file from your storage or a web address and writes HLS or MP4 files to a bucket of yours. Weir keeps neither the file nor the results. The answer is a task; it reports progress and ends with the paths of the results.",
@@ -114,7 +131,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
   },
   listTasks: {
     description:
-      "Returns the project's tasks, newest first: uploads, imports, clips and transcodes that a request started and that go on after its answer.",
+      "Returns the project's tasks, newest first: uploads, imports, clips, transcodes and exports that a request started and that go on after its answer.",
     example: { answer: [task] },
     errors: ["bad-request"],
   },

@@ -204,6 +204,22 @@ export const task: Task = {
   status: { phase: "running", updatedAt: times.seen, progress: 0.4 },
 };
 
+export const exportTask: Task = {
+  id: ids.task,
+  type: "export",
+  createdAt: times.created,
+  scheduledAt: times.created,
+  inputAssetId: ids.asset,
+  projectId: ids.project,
+  requesterId: ids.account,
+  params: {
+    export: {
+      custom: { url: "https://archive.example.org/film.mp4", method: "PUT", headers: { authorization: "***" } },
+    },
+  },
+  status: { phase: "waiting", updatedAt: times.created },
+};
+
 export const webhook: Webhook = {
   id: ids.webhook,
   kind: "webhook",

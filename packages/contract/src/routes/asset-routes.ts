@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { Asset, AssetPatch, NewAsset, NewAssetFromUrl, RequestedImport, RequestedUpload } from "../asset.ts";
+import { NewExport } from "../export.ts";
 import { ListQuery } from "../list.ts";
 import { flag, none, ok, type Route } from "../route.ts";
 import { Task } from "../task.ts";
@@ -85,6 +86,15 @@ export const assetRoutes = {
     auth: "key",
     success: ok(Type.Object({ task: Type.Object({ id: Type.String() }) })),
     failures: [404, 422],
+  },
+  exportAsset: {
+    method: "POST",
+    path: "/api/asset/:id/export",
+    summary: "Send the file of an asset to an address of yours; the task reports progress",
+    auth: "key",
+    body: NewExport,
+    success: { status: 201, body: Type.Object({ task: Task }) },
+    failures: [400, 404, 412, 422, 429, 501],
   },
   transcode: {
     method: "POST",

@@ -41,7 +41,7 @@ import {
   listTasks,
 } from "./asset-store.ts";
 import { failUpload } from "./asset-upkeep.ts";
-import { findRecordingAsset } from "./recording-asset.ts";
+import { findAssetRecord } from "./recording-asset.ts";
 import type { QueueAsset } from "./upload-desk.ts";
 import { mintUploadToken, UPLOAD_TOKEN_MS } from "./upload-token.ts";
 
@@ -57,7 +57,7 @@ export interface AssetServiceDeps extends Deps {
   uploadSecret(): Promise<Uint8Array>;
   readonly queueAsset: QueueAsset;
   /** Do a failed task once more that makes no asset. */
-  retryTranscode(taskId: string): Promise<void>;
+  retryCustomerTask(taskId: string): Promise<void>;
 }
 
 /** A second request for the same file within this time is the first one once more. */
@@ -175,9 +175,7 @@ export class AssetService {
   }
 
   async get(owner: Owner, id: string, view: AssetView): Promise<Asset> {
-    const { db } = this.#deps;
-    const row = await findAsset(db, owner, id);
-    const asset = row ? assetRecord(row, view) : await findRecordingAsset(db, owner, id, view.publicUrl);
+    const asset = await findAssetRecord(this.#deps.db, owner, id, view);
     if (!asset) throw new NotFound("Asset not found");
     return asset;
   }
@@ -270,7 +268,7 @@ export class AssetService {
   async retryTask(owner: Owner, id: string): Promise<Task> {
     const task = await findTask(this.#deps.db, owner, id);
     if (!task) throw new NotFound();
-    if (task.type === "transcode-file") await this.#deps.retryTranscode(task.id);
+    if (task.output_asset_id === null) await this.#deps.retryCustomerTask(task.id);
     else if (task.phase === "cancelled") await this.restore(owner, task.output_asset_id ?? "");
     else if (task.phase === "failed") await this.retry(owner, task.output_asset_id ?? "");
     else throw new AssetConflict("only failed or cancelled tasks can be retried");

@@ -19,6 +19,7 @@ export { brokenRunsSentence } from "./broken-runs.ts";
 export { importJob } from "./import-job.ts";
 export { clipJob, processingJob } from "./processing-job.ts";
 export { projectRoom } from "./project-room.ts";
+export { findAssetRecord } from "./recording-asset.ts";
 export { withoutQuery } from "./signed-address.ts";
 export { StoredAssetLedger } from "./stored-asset-ledger.ts";
 export { type QueueAsset, UploadDesk } from "./upload-desk.ts";

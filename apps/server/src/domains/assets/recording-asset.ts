@@ -2,6 +2,8 @@ import type { Asset } from "@weir/contract";
 import { sql } from "kysely";
 import { isId } from "../ids.ts";
 import type { Db, Owner, SessionRow, StreamRow } from "../schema.ts";
+import { type AssetView, assetRecord } from "./asset-record.ts";
+import { findAsset } from "./asset-store.ts";
 
 type RecordingRow = Pick<
   SessionRow,
@@ -18,8 +20,14 @@ type RecordingRow = Pick<
   | "source_segments_duration"
 > & { policy: StreamRow["playback_policy"]; creator_id: string | null };
 
+/** An asset of the project, or the recording of a session as one. Null for others, and for what is deleted. */
+export async function findAssetRecord(db: Db, owner: Owner, id: string, view: AssetView): Promise<Asset | null> {
+  const row = await findAsset(db, owner, id);
+  return row ? assetRecord(row, view) : findRecordingAsset(db, owner, id, view.publicUrl);
+}
+
 /** The recording of a session as an asset, by the session's id: webhooks call it `assetId`. Null where there is none, or it was deleted. */
-export async function findRecordingAsset(db: Db, owner: Owner, id: string, publicUrl: string): Promise<Asset | null> {
+async function findRecordingAsset(db: Db, owner: Owner, id: string, publicUrl: string): Promise<Asset | null> {
   if (!isId(id)) return null;
   const { rows } = await sql<RecordingRow>`
     select e.id, e.project_id, e.user_id, e.created_at, e.ended_at, e.last_seen, e.recording, e.recording_playback_id, e.recording_error,

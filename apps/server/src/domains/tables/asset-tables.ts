@@ -1,4 +1,4 @@
-import type { Asset, AssetSource, NewStream, NewTranscode, TaskPhase, TranscodeProfile } from "@weir/contract";
+import type { Asset, AssetSource, NewStream, TaskPhase, TranscodeProfile } from "@weir/contract";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { VideoSpec } from "../../ports/index.ts";
 import type { Int8, Int8OrNull, JsonOrNull, Owned, TextOrNull } from "./columns.ts";
@@ -41,7 +41,7 @@ export interface AssetMediaTable {
 
 export interface TaskTable extends Owned {
   id: string;
-  type: "upload" | "transcode-file" | "clip";
+  type: "upload" | "transcode-file" | "export" | "clip";
   phase: TaskPhase;
   progress: Generated<number>;
   updated_at: Int8;
@@ -55,11 +55,11 @@ export interface TaskTable extends Owned {
   output: JsonOrNull<Record<string, unknown>>;
 }
 
-/** What a `transcode-file` task is to do, with credentials of the customer's stores. */
+/** What a `transcode-file` or `export` task is to do, with credentials of the customer's. */
 export interface TranscodeTable {
   id: string;
   project_id: string;
-  request: JSONColumnType<NewTranscode>;
+  request: JSONColumnType<object>;
   attempt: Generated<number>;
   broken_runs: Generated<number>;
   created_at: Int8;

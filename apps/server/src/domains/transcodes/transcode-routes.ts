@@ -5,5 +5,9 @@ import { TranscodeService, type TranscodeServiceDeps } from "./transcode-service
 
 export function transcodeRoutes(app: FastifyInstance, deps: TranscodeServiceDeps): void {
   const transcodes = new TranscodeService(deps);
-  new ApiRoutes(app, deps).on(routes.transcode, async ({ principal, body }) => transcodes.create(principal, body));
+  const api = new ApiRoutes(app, deps);
+  api.on(routes.transcode, async ({ principal, body }) => transcodes.create(principal, body));
+  api.on(routes.exportAsset, async ({ principal, id, body }) => ({
+    task: await transcodes.export(principal, id, body),
+  }));
 }

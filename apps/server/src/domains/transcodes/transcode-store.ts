@@ -1,8 +1,12 @@
 import { sql } from "kysely";
 import type { Db, Owner, TaskRow, TranscodeRow, Trx } from "../schema.ts";
 
+/** Types of tasks between this server and a place of the customer's. */
+export const CUSTOMER_TASKS = ["transcode-file", "export"] as const;
+export type CustomerTask = (typeof CUSTOMER_TASKS)[number];
+
 /** Queue the work of a task. */
-export type QueueTranscode = (task: Pick<TaskRow, "id" | "project_id">) => Promise<void>;
+export type QueueTask = (task: Pick<TaskRow, "id" | "project_id" | "type">) => Promise<void>;
 
 /** A task with what it is to do; the latter is null where it is no longer kept. */
 export interface LockedTranscode {
@@ -16,7 +20,7 @@ export async function lockTranscode(trx: Trx, id: string): Promise<LockedTransco
     .selectFrom("task")
     .selectAll()
     .where("id", "=", id)
-    .where("type", "=", "transcode-file")
+    .where("type", "in", CUSTOMER_TASKS)
     .forUpdate()
     .executeTakeFirst();
   if (!task) return undefined;
@@ -38,9 +42,9 @@ export const quietSince = (since: number) =>
 export const failedBefore = (since: number) => sql`(t.phase = 'failed' and t.updated_at <= ${since}::bigint)`;
 
 /** Tasks that wait or run and were not moved on since. */
-export async function findQuiet(db: Db, since: number, limit: number): Promise<Parameters<QueueTranscode>[0][]> {
-  const { rows } = await sql<Parameters<QueueTranscode>[0]>`
-    select c.id, c.project_id from transcode c join task t on t.id = c.id
+export async function findQuiet(db: Db, since: number, limit: number): Promise<Parameters<QueueTask>[0][]> {
+  const { rows } = await sql<Parameters<QueueTask>[0]>`
+    select c.id, c.project_id, t.type from transcode c join task t on t.id = c.id
     where ${quietSince(since)} order by random() limit ${limit}`.execute(db);
   return rows;
 }

@@ -1,7 +1,7 @@
 import type { NewTranscode, Task } from "@weir/contract";
 import { afterAll, expect, it } from "vitest";
 import type { Job } from "../../platform/queue/job.ts";
-import { type FileTranscoder, TranscodeFailed } from "../../ports/index.ts";
+import { type FileTranscoder, TaskFailed } from "../../ports/index.ts";
 import { startTestDomains } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
 import { transcodeJob } from "./transcode-job.ts";
@@ -106,7 +106,7 @@ it("no answer, list, event or webhook holds a credential, nor the query of a sig
     });
   }
   await run(ids[0] ?? "", async () => {
-    throw new TranscodeFailed("The bucket is gone.", { isFinal: true });
+    throw new TaskFailed("The bucket is gone.", { isFinal: true });
   });
   const shown = [
     (await kit.call("GET", "/api/task")).body,
@@ -119,7 +119,7 @@ it("no answer, list, event or webhook holds a credential, nor the query of a sig
 
 it("a final failure is told in its words; one that may pass is tried five times; a retry begins to count anew", async () => {
   const { id } = (await request()).json<Task>();
-  const away = () => Promise.reject(new TranscodeFailed("The bucket does not answer.", { isFinal: false }));
+  const away = () => Promise.reject(new TaskFailed("The bucket does not answer.", { isFinal: false }));
   for (let runs = 1; runs < 5; runs++) await expect(run(id, away)).rejects.toThrow("does not answer");
   expect((await task(id)).status.phase).toBe("running");
   await run(id, away);
@@ -129,7 +129,7 @@ it("a final failure is told in its words; one that may pass is tried five times;
 });
 
 it("a failed task is retried with its credentials for a week, then no more", async () => {
-  const refused = () => Promise.reject(new TranscodeFailed("There is no bucket.", { isFinal: true }));
+  const refused = () => Promise.reject(new TaskFailed("There is no bucket.", { isFinal: true }));
   const { id } = (await request()).json<Task>();
   expect((await kit.call("POST", `/api/task/${id}/retry`)).statusCode).toBe(422);
   await run(id, refused);

@@ -6,6 +6,7 @@ import type { MediaIndex } from "../../ports/index.ts";
 import { archiveMultivariant } from "../delivery/archive/archive-playlists.ts";
 import { OpenMedia } from "../delivery/archive/open-media.ts";
 import type { CustomerStore } from "./customer-store.ts";
+import { readMp4 } from "./stored-mp4.ts";
 
 const PLAYLIST = "application/vnd.apple.mpegurl";
 const MP4 = "video/mp4";
@@ -59,14 +60,12 @@ export class BucketWriter {
 
   async mp4s(folder: string): Promise<void> {
     const { store, bucket } = this.#settings;
-    const { keyPrefix, mp4s = [] } = this.#media.index;
+    const { mp4s = [] } = this.#media.index;
     for (const { name } of mp4s) {
       const mp4 = await this.#media.mp4(name);
       if (!mp4) continue;
-      const bytes = mp4.read({ start: 0, end: mp4.size - 1 }, async function* (rendition, span, range) {
-        yield* await store.read(`${keyPrefix}${rendition}/${span}`, range);
-      });
-      await bucket.putStream(`${folder}static${name}.mp4`, this.#counted(bytes), MP4);
+      const bytes = this.#counted(readMp4(store, this.#media.index, mp4));
+      await bucket.putStream(`${folder}static${name}.mp4`, bytes, MP4);
     }
   }
 

@@ -9,7 +9,7 @@ import { inWords } from "./store-words.ts";
 /** Lifetime of a signed URL; longer than a job may take. */
 const ADDRESS_MS = 24 * 3_600_000;
 
-/** A customer's bucket. Its errors become a `TranscodeFailed` with a message for the owner; errors of the data source pass unchanged. */
+/** A customer's bucket. Its errors become a `TaskFailed` with a message for the owner; errors of the data source pass unchanged. */
 export class CustomerStore {
   readonly #account: CustomerBucket;
   readonly #bucket: S3Bucket;

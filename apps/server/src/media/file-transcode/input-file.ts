@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import { DownloadFailed, type Downloads } from "../../platform/outbound/outbound-download.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import { TranscodeFailed } from "../../ports/index.ts";
+import { TaskFailed } from "../../ports/index.ts";
 
 /** Consecutive failures without a byte in between. */
 const MAX_FAILURES = 4;
@@ -24,7 +24,7 @@ export interface InputFile {
   readonly onProgress: (fraction: number) => Promise<void>;
 }
 
-/** Downloads a customer's file. A lost connection is resumed if the host supports it. Throws `TranscodeFailed`. */
+/** Downloads a customer's file. A lost connection is resumed if the host supports it. Throws `TaskFailed`. */
 export async function* inputBytes(
   { downloads, clock, freeBytes }: InputFileDeps,
   { url, maxBytes, signal, onProgress }: InputFile,
@@ -64,14 +64,14 @@ export async function* inputBytes(
   }
 }
 
-const failed = (why: string, isFinal: boolean): TranscodeFailed =>
-  new TranscodeFailed(`Downloading the input file failed: ${why}.`, { isFinal });
+const failed = (why: string, isFinal: boolean): TaskFailed =>
+  new TaskFailed(`Downloading the input file failed: ${why}.`, { isFinal });
 
-const final = (why: string): TranscodeFailed => failed(why, true);
+const final = (why: string): TaskFailed => failed(why, true);
 
 function requireRoom(freeBytes: () => number, bytes: number): void {
   if (freeBytes() - bytes >= RESERVED_BYTES) return;
-  throw new TranscodeFailed("The server has too little disk space for the input file. Retry the task later.", {
+  throw new TaskFailed("The server has too little disk space for the input file. Retry the task later.", {
     isFinal: true,
   });
 }

@@ -1,7 +1,7 @@
 import { CallRefused } from "../../platform/outbound/outbound-fetch.ts";
 import { ObjectNotFound } from "../../platform/storage/object-store.ts";
 import { StoreFailed } from "../../platform/storage/store-failed.ts";
-import { type CustomerBucket, TranscodeFailed } from "../../ports/index.ts";
+import { type CustomerBucket, TaskFailed } from "../../ports/index.ts";
 
 const WRONG_CREDENTIALS = /^(InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken)$/;
 const OTHER_REGION = /^(AuthorizationHeaderMalformed|PermanentRedirect|IllegalLocationConstraintException)$/;
@@ -11,7 +11,7 @@ const NO_ROOM = /Quota|InsufficientStorage|StorageFull|EntityTooLarge/i;
 export function inWords(error: unknown, { bucket, endpoint }: CustomerBucket, does: "read" | "write"): unknown {
   const host = URL.parse(endpoint)?.host ?? "the endpoint";
   const where = `bucket ${bucket} at ${host}`;
-  const final = (sentence: string) => new TranscodeFailed(sentence, { isFinal: true, cause: error });
+  const final = (sentence: string) => new TaskFailed(sentence, { isFinal: true, cause: error });
   if (error instanceof ObjectNotFound)
     return final(
       does === "read"
@@ -34,7 +34,7 @@ export function inWords(error: unknown, { bucket, endpoint }: CustomerBucket, do
       `The credentials have no permission to ${does === "read" ? "read from" : "write to"} the ${where} (${code || status}).`,
     );
   if (error.isTemporary)
-    return new TranscodeFailed(`The ${where} does not respond like an S3 store (${status ?? "no response"}).`, {
+    return new TaskFailed(`The ${where} does not respond like an S3 store (${status ?? "no response"}).`, {
       ...{ isFinal: false, cause: error },
     });
   return final(`The ${where} responded with ${status} ${code}`.trimEnd().concat("."));

@@ -12,7 +12,7 @@ import { Outbound } from "../../platform/outbound/outbound.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { S3Bucket } from "../../platform/storage/s3-bucket.ts";
 import { type S3TestServer, startS3TestServer } from "../../platform/storage/s3-test-server.ts";
-import { type AssetProcessor, TranscodeFailed, type TranscodeWork } from "../../ports/index.ts";
+import { type AssetProcessor, TaskFailed, type TranscodeWork } from "../../ports/index.ts";
 import { AssetPipeline } from "../vod/asset-pipeline.ts";
 import { decodePictures } from "../vod/decoded-file-rig.ts";
 import { makeFile } from "../vod/media-file-rig.ts";
@@ -105,7 +105,7 @@ async function failureOf(work: Partial<TranscodeWork>, options: Parameters<typeo
   const error = await transcoder(options)
     .transcode(workOf(work), how)
     .catch((cause: unknown) => cause);
-  if (!(error instanceof TranscodeFailed)) throw error;
+  if (!(error instanceof TaskFailed)) throw error;
   const { secretAccessKey, accessKeyId } = account();
   expect(`${error.stack} ${error.cause}`).not.toMatch(new RegExp(`[^-]${secretAccessKey}|${accessKeyId}=`));
   return error;

@@ -8,7 +8,7 @@ import {
   type AssetProcessor,
   type FileTranscoder,
   type MediaIndex,
-  TranscodeFailed,
+  TaskFailed,
   type TranscodeWork,
   transcodePrefix,
   type VideoSpec,
@@ -16,11 +16,11 @@ import {
 import { BucketWriter } from "./bucket-writer.ts";
 import { CustomerStore } from "./customer-store.ts";
 import { inputBytes } from "./input-file.ts";
+import { nowAndThen } from "./now-and-then.ts";
 
 /** Progress after downloading, and after encoding. */
 const FETCHED = 0.1;
 const ENCODED = 0.8;
-const TELL_EVERY_MS = 1_000;
 
 export interface FileTranscoderSettings {
   readonly clock: Clock;
@@ -50,8 +50,8 @@ export class StoredFileTranscoder implements FileTranscoder {
 
   async transcode(work: TranscodeWork, { signal, progressed }: How): Promise<VideoSpec> {
     const prefix = transcodePrefix(work.projectId, work.taskId);
-    const how = { signal, progressed: this.#nowAndThen(progressed) };
     const { outbound, clock } = this.#settings;
+    const how = { signal, progressed: nowAndThen(clock, progressed) };
     const bucket = new CustomerStore(work.storage, outbound, clock);
     // Reports an unwritable bucket before hours of work.
     for (const folder of [...work.outputs.hls, ...work.outputs.mp4]) await bucket.probe(`${folder}index.m3u8`);
@@ -96,7 +96,7 @@ export class StoredFileTranscoder implements FileTranscoder {
         index = made;
       },
       async failed(_, sentence) {
-        throw new TranscodeFailed(sentence, { isFinal: true });
+        throw new TaskFailed(sentence, { isFinal: true });
       },
     };
     await this.#settings.processor.process(taskId, ledger, signal);
@@ -115,15 +115,5 @@ export class StoredFileTranscoder implements FileTranscoder {
     all = Math.max(1, writer.hlsBytes * outputs.hls.length + writer.mp4Bytes * outputs.mp4.length);
     for (const folder of outputs.hls) await writer.hls(folder);
     for (const folder of outputs.mp4) await writer.mp4s(folder);
-  }
-
-  #nowAndThen(tell: (fraction: number) => Promise<void>): (fraction: number) => Promise<void> {
-    const { clock } = this.#settings;
-    let at = Number.NEGATIVE_INFINITY;
-    return async (fraction) => {
-      if (clock.monotonic() - at < TELL_EVERY_MS) return;
-      at = clock.monotonic();
-      await tell(fraction);
-    };
   }
 }

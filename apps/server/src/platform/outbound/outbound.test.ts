@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
-import { Outbound, type OutboundPost, type OutboundSettings } from "./outbound.ts";
+import { Outbound, type OutboundPost, type OutboundRequest, type OutboundSettings } from "./outbound.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(() => Promise.all(cleanup.splice(0).map((close) => close())));
@@ -178,4 +178,83 @@ it("our own listener is refused by number and by name, in a closed network too",
     expect([name, self.refusalOf(`http://${name}:${ports[0]}/`)]).toEqual([name, "it leads back to this server"]);
     expect([name, self.refusalOf(`http://${name}:9100/`)]).toEqual([name, null]);
   }
+});
+
+/** A PUT of these chunks. */
+const streamed = (url: string, chunks: AsyncIterable<Uint8Array>, bytes: number): OutboundRequest => {
+  const body = { bytes, chunks };
+  return { ...{ method: "PUT", url, headers: {}, body }, timeoutMs: 300, signal: new AbortController().signal };
+};
+
+async function* repeated(count: number, chunk: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  for (let n = 0; n < count; n++) yield chunk;
+}
+
+it("a streamed body arrives whole, with its length announced", async () => {
+  const got = Promise.withResolvers<[string | undefined, string | undefined, number]>();
+  const url = await receive(async (request, response) => {
+    let bytes = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) bytes += chunk.length;
+    got.resolve([request.headers["content-length"], request.headers["transfer-encoding"], bytes]);
+    response.writeHead(204).end();
+  });
+  const answer = await outbound.send(streamed(url, repeated(64, Buffer.alloc(65_536)), 4_194_304));
+  expect(answer).toMatchObject({ ok: true, status: 204 });
+  expect(await got.promise).toEqual(["4194304", undefined, 4_194_304]);
+});
+
+it("a receiver that takes each chunk in time has longer than the deadline in all", async () => {
+  const url = await receive((request, response) => request.resume().once("end", () => response.end()));
+  const slow = async function* () {
+    for (let n = 0; n < 5; n++) {
+      yield Buffer.alloc(1000);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  expect(await outbound.send(streamed(url, slow(), 5000))).toMatchObject({ ok: true, status: 200 });
+});
+
+it("a receiver that stops reading a streamed body runs into the deadline", async () => {
+  const stuck = await behave((socket) => void socket.pause());
+  const endless = repeated(10_000, Buffer.alloc(65_536));
+  expect(await outbound.send(streamed(stuck, endless, 10_000 * 65_536))).toMatchObject({
+    ok: false,
+    reason: "timeout",
+  });
+  // The stream is let go of.
+  await expect.poll(async () => (await endless.next()).done).toBe(true);
+});
+
+it("a receiver may answer before it has the whole body", async () => {
+  const url = await receive((request, response) => {
+    response.writeHead(403).end();
+    request.resume();
+  });
+  const endless = repeated(1_000, Buffer.alloc(65_536));
+  const answer = await outbound.send(streamed(url, endless, 1_000 * 65_536));
+  if (!answer.ok) throw new Error(answer.message);
+  answer.response.destroy();
+  expect(answer.status).toBe(403);
+});
+
+it.each([
+  ["fails", () => Promise.reject(new Error("the disk is gone")), "the disk is gone"],
+  ["is shorter than announced", async () => {}, "not the 9 bytes"],
+])("a streamed body that %s is the sender's error, and no complete request", async (_how, end, message) => {
+  let isWhole = false;
+  const url = await receive((request, response) =>
+    request
+      .on("error", () => {})
+      .resume()
+      .once("end", () => {
+        isWhole = true;
+        response.end();
+      }),
+  );
+  const chunks = async function* () {
+    yield Buffer.from("12345");
+    await end();
+  };
+  await expect(outbound.send(streamed(url, chunks(), 9))).rejects.toThrow(message);
+  expect(isWhole).toBe(false);
 });

@@ -2,6 +2,7 @@ import { lookup, Resolver } from "node:dns/promises";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
 import { connect as connectTls } from "node:tls";
 import type { Clock } from "../clock.ts";
 import { isOfThisMachine } from "./outbound-address.ts";
@@ -42,10 +43,17 @@ export interface OutboundRequest {
   readonly method?: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array | string;
-  /** Deadline from the name lookup to the head of the response. */
+  readonly body?: Uint8Array | string | OutboundStream;
+  /** Deadline from the name lookup to the head of the response. With a stream, the receiver has this long for each chunk, and for its answer after the last one. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+}
+
+/** A body that is read while it is sent. */
+export interface OutboundStream {
+  /** Of all chunks together. */
+  readonly bytes: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /** The head of a response whose body must be read or destroyed. */
@@ -186,44 +194,61 @@ export class Outbound {
     return { address, port };
   }
 
-  /** One request. Rejects only when the signal is aborted. The caller bounds the body, in bytes and in time. */
+  /**
+   * One request. Rejects only when the signal is aborted, or the body's stream fails. The caller bounds the response's body, in bytes and in time.
+   * A server may answer before it has read a streamed body; then the rest is sent while the response is read.
+   */
   send({ method = "GET", url, headers, body, timeoutMs, signal }: OutboundRequest): Promise<OutboundBody> {
     const refusal = this.refusalOf(url);
     if (refusal !== null) return Promise.resolve({ ok: false, reason: "refused", message: refusal });
     const target = new URL(url);
+    const bytes = body === undefined ? null : isStream(body) ? body.bytes : Buffer.byteLength(body);
     return new Promise((resolve, reject) => {
+      let isSettled = false;
       const settle = (answer: OutboundBody) => {
+        isSettled = true;
         deadline.cancel();
         if (!answer.ok) request.destroy();
         resolve(answer);
       };
-      const deadline = this.#settings.clock.after(timeoutMs, () =>
-        settle({ ok: false, reason: "timeout", message: `no answer within ${timeoutMs / 1000} s` }),
-      );
+      const fail = (reason: unknown) => {
+        isSettled = true;
+        deadline.cancel();
+        request.destroy();
+        reject(reason);
+      };
+      const startDeadline = () =>
+        this.#settings.clock.after(timeoutMs, () =>
+          settle({ ok: false, reason: "timeout", message: `no answer within ${timeoutMs / 1000} s` }),
+        );
+      let deadline = startDeadline();
       const request: ClientRequest = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
         method,
         agent: false,
-        headers: {
-          ...headers,
-          ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
-          "accept-encoding": "identity",
-        },
+        headers: { ...headers, ...(bytes !== null && { "content-length": bytes }), "accept-encoding": "identity" },
         maxHeaderSize: MAX_HEADER_BYTES,
         lookup: this.#lookupFor(portOf(target)),
         signal,
       });
       request.once("response", (response) => settle({ ok: true, status: response.statusCode ?? 0, response }));
       request.on("error", (error) => {
-        if (signal.aborted) {
-          deadline.cancel();
-          reject(signal.reason);
-        } else if (error instanceof AddressRefused) settle({ ok: false, reason: "refused", message: error.message });
+        if (signal.aborted) fail(signal.reason);
+        else if (error instanceof AddressRefused) settle({ ok: false, reason: "refused", message: error.message });
         else settle({ ok: false, reason: "network", message: networkSentence(error) });
       });
       request.once("close", () =>
         settle({ ok: false, reason: "network", message: "the connection was closed without an answer" }),
       );
-      request.end(body);
+      if (body === undefined || !isStream(body)) {
+        request.end(body);
+        return;
+      }
+      const onChunk = () => {
+        deadline.cancel();
+        if (!isSettled) deadline = startDeadline();
+      };
+      // A failure of the connection is an `error` of the request.
+      void pipeline(checked(body, { onChunk, onError: fail }), request).catch(() => {});
     });
   }
 
@@ -296,6 +321,29 @@ async function resolveByDns(host: string): Promise<string[]> {
   const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   if (found.length === 0 && answers[0].status === "rejected") throw answers[0].reason;
   return found;
+}
+
+const isStream = (body: Uint8Array | string | OutboundStream): body is OutboundStream =>
+  typeof body === "object" && "chunks" in body;
+
+/** The chunks of a body, which must be as long as its `content-length` says. */
+async function* checked(
+  { chunks, bytes }: OutboundStream,
+  { onChunk, onError }: { readonly onChunk: () => void; readonly onError: (reason: unknown) => void },
+): AsyncGenerator<Uint8Array, void> {
+  let sent = 0;
+  try {
+    for await (const chunk of chunks) {
+      sent += chunk.byteLength;
+      if (sent > bytes) break;
+      yield chunk;
+      onChunk();
+    }
+    if (sent !== bytes) throw new Error(`the body is not the ${bytes} bytes that were announced`);
+  } catch (error) {
+    onError(error);
+    throw error;
+  }
 }
 
 function hostAndPort(address: string): string {
