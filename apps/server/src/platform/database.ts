@@ -19,7 +19,8 @@ const LANES = {
   vital: { maxConnections: 4, prepares: true },
   // Public queries run few at a time, because each costs as much as an API query, and in order of arrival.
   viewers: { maxConnections: 2, maxWaiting: 500, prepares: true },
-  jobs: { maxConnections: 2, closesFailed: true },
+  // One, so that a worker that takes a job sees those that the process's other workers have taken.
+  jobs: { maxConnections: 1, closesFailed: true },
 };
 const MAX_LISTEN_MS = 5_000;
 /** A lost connection, as opposed to an answer of the server: worth retrying while a database is starting. */

@@ -129,6 +129,28 @@ test("an owner with many jobs leaves places to others, who do not wait behind th
   await vi.waitFor(() => expect(running()).toEqual(["a", "a", "a", "a", "a", "b"]), PATIENCE);
 });
 
+test("an owner gets no more places while the database is slow to hand out a job", async () => {
+  const { jobs, run, end } = held();
+  const kind = kindOf(run, { maxAtOnce: 3, maxPerOwner: 2 });
+  const queue = queueOf(kind);
+  // The second job is still being handed out when the third worker asks for one.
+  for (const seconds of [0.2, 0.6, 0]) await queue.add(kind, { seconds }, { owner: "a" });
+  await sql`create function be_slow() returns trigger language plpgsql as
+    'begin perform pg_sleep((new.data ->> ''seconds'')::float); return new; end'`.execute(database.db);
+  await sql`create trigger slow before update on weir_jobs.job_common for each row when (new.state = 'active')
+    execute function be_slow()`.execute(database.db);
+  queue.start();
+  const counts = async () => {
+    const { rows } = await sql`select
+      (select count(*)::int from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep') slow,
+      (select count(*)::int from weir_jobs.job where state = 'active') running`.execute(database.db);
+    return rows[0];
+  };
+  await expect.poll(counts).toEqual({ slow: 0, running: 2 });
+  end();
+  await vi.waitFor(() => expect(jobs).toHaveLength(3), PATIENCE);
+});
+
 test("a job whose process died is done by another", async () => {
   const dead = held();
   const kind = kindOf(dead.run);

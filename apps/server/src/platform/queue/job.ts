@@ -15,7 +15,10 @@ export interface JobKind {
    * job at the same moment do not see each other's.
    */
   readonly maxAtOnce: number;
-  /** Of them, those of one owner, in all processes together; others wait their turn behind the jobs of other owners. Then `maxAtOnce` is for each process. */
+  /**
+   * Of them, those of one owner, in all processes together with the same exception; others wait their turn behind the jobs of other owners.
+   * Then `maxAtOnce` is for each process.
+   */
   readonly maxPerOwner?: number;
   /** A run that takes longer is abandoned and retried. */
   readonly maxSeconds: number;
