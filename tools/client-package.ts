@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { contractTypes } from "./contract-types.ts";
 import { ROOT, readSource } from "./source-files.ts";
 
 const CLIENT = "packages/client";
@@ -10,17 +11,23 @@ const CONTRACT = `"@weir/contract"`;
 /** Where the server looks for it. */
 const BUILT = join(ROOT, CLIENT, "dist");
 /** What the archive is made of, besides the compiler. */
-const SOURCES = [CLIENT, "packages/contract", "tools/client-package.ts", "tsconfig.base.json", "LICENSE"];
+const SOURCES = [
+  CLIENT,
+  "packages/contract",
+  "tools/client-package.ts",
+  "tools/contract-types.ts",
+  "tsconfig.base.json",
+  "LICENSE",
+];
 
 interface Manifest {
   readonly version: string;
   readonly license: string;
-  readonly dependencies: Readonly<Record<string, string>>;
 }
 
 /**
  * Writes `packages/client/dist/weir-client-{version}.tgz`: `@weir/client` as JavaScript modules with types, for `npm install`, as the server
- * hands it out. It bundles the contract's types because the contract is in no registry; it needs none of the contract's code. The version ends with a hash of the content,
+ * hands it out. The contract's types are written into it, so it depends on no package. The version ends with a hash of the content,
  * so that no two archives have the same name. Nothing is done if the sources are those of the archive that is there.
  */
 function writeClientPackage(): string {
@@ -50,26 +57,34 @@ function stage(staging: string): void {
   const tsc = join(ROOT, "node_modules/.bin/tsc");
   execFileSync(tsc, ["-p", join(ROOT, CLIENT, "tsconfig.build.json"), "--outDir", compiled], { stdio: "inherit" });
   cpSync(join(compiled, "client/src"), dist, { recursive: true });
-  cpSync(join(compiled, "contract/src"), join(dist, "contract"), {
-    recursive: true,
-    filter: (path) => !path.endsWith(".js"),
-  });
-  for (const name of readdirSync(dist).filter((file) => /\.(js|ts)$/.test(file))) pointAtContract(join(dist, name));
+  writeFileSync(join(dist, "contract.d.ts"), contractTypes());
+  for (const name of readdirSync(dist)) pointInside(join(dist, name));
+  const types = reachable(dist, "index.d.ts", new Set());
+  for (const name of readdirSync(dist)) if (name.endsWith(".d.ts") && !types.has(name)) rmSync(join(dist, name));
   for (const path of [`${CLIENT}/README.md`, `${CLIENT}/CHANGELOG.md`, "LICENSE"])
     cpSync(join(ROOT, path), join(root, basenameOf(path)));
   writeFileSync(join(root, "package.json"), `${JSON.stringify(manifest(digestOf(filesIn(root))), null, 2)}\n`);
 }
 
-function pointAtContract(path: string): void {
+/** Imports of the contract lead to its types in the archive, and imports of types to JavaScript files, as compilers of customers want it. */
+function pointInside(path: string): void {
   const text = readFileSync(path, "utf8");
   if (path.endsWith(".js") && text.includes(CONTRACT))
     throw new Error(`${path} imports code of the contract; the package includes only its types`);
-  writeFileSync(path, text.replaceAll(CONTRACT, `"./contract/index.js"`));
+  writeFileSync(path, text.replaceAll(CONTRACT, `"./contract.js"`).replaceAll(/("\.\/[\w-]+)\.ts"/g, '$1.js"'));
+}
+
+/** The declarations that those of `name` need. The others are of modules that only the client itself imports. */
+function reachable(folder: string, name: string, found: Set<string>): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  const text = readFileSync(join(folder, name), "utf8");
+  for (const [, module = ""] of text.matchAll(/"\.\/([\w-]+)\.js"/g)) reachable(folder, `${module}.d.ts`, found);
+  return found;
 }
 
 function manifest(digest: string) {
   const { version, license } = JSON.parse(readSource(`${CLIENT}/package.json`)) as Manifest;
-  const { dependencies } = JSON.parse(readSource("packages/contract/package.json")) as Manifest;
   return {
     name: "@weir/client",
     // A letter first: a number could begin with a zero, which versions may not.
@@ -79,8 +94,8 @@ function manifest(digest: string) {
     type: "module",
     sideEffects: false,
     engines: { node: ">=20.19" },
+    types: "./dist/index.d.ts",
     exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" }, "./package.json": "./package.json" },
-    dependencies,
   };
 }
 

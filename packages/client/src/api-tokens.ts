@@ -1,6 +1,7 @@
 import type { ApiToken, CreatedApiToken, NewApiToken } from "@weir/contract";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import { eachOf, type ListOptions, type Page } from "./page.ts";
 import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** API keys of the project: `/api/api-token`. From a signed-in dashboard session only; with an API key every call is WeirError 403. */

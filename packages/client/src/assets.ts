@@ -1,6 +1,17 @@
-import type { Asset, AssetPatch, ListFilter, NewAsset, NewTranscode, RequestedUpload, Task } from "@weir/contract";
+import type {
+  Asset,
+  AssetPatch,
+  ListFilter,
+  NewAsset,
+  NewAssetFromUrl,
+  NewTranscode,
+  RequestedImport,
+  RequestedUpload,
+  Task,
+} from "@weir/contract";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import { eachOf, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** Filters for listing assets. */
@@ -24,6 +35,11 @@ export class Assets {
   /** Create an asset and get its upload URLs, which need no API key. */
   requestUpload(asset: NewAsset, options: CallOptions = {}): Promise<RequestedUpload> {
     return call(this.#transport, "POST /api/asset/request-upload", { ...options, body: asset });
+  }
+
+  /** Create an asset from a file that the server downloads. Throws WeirError 400 for an address that Weir must not call. */
+  import(asset: NewAssetFromUrl, options: CallOptions = {}): Promise<RequestedImport> {
+    return call(this.#transport, "POST /api/asset/upload/url", { ...options, body: asset });
   }
 
   /** Get an asset. Throws WeirError 404 for an unknown or deleted one. */

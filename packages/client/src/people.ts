@@ -1,6 +1,7 @@
 import type { NewPerson, Person, PersonPatch } from "@weir/contract";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { fetchPage, type ListOptions, type Page } from "./page.ts";
+import type { ListOptions, Page } from "./page.ts";
 import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Users of the dashboard, who sign in with a password: `/api/person`. From a signed-in dashboard session only. */

@@ -1,6 +1,7 @@
 import type { CreatedSigningKey, NewSigningKey, SigningKey, SigningKeyPatch } from "@weir/contract";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import { eachOf, type ListOptions, type Page } from "./page.ts";
 import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Keys that sign playback tokens: `/api/access-control/signing-key`. */

@@ -9,8 +9,9 @@ import type {
   StreamPatch,
 } from "@weir/contract";
 import { type EventOptions, readEvents } from "./events.ts";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import { eachOf, type ListOptions, type Page } from "./page.ts";
 import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** One field to sort streams by. */
@@ -58,6 +59,16 @@ export class Streams {
   /** Get a stream. Throws WeirError 404 for an unknown one. */
   get(id: string, options: CallOptions = {}): Promise<Stream> {
     return call(this.#transport, "GET /api/stream/:id", { ...options, params: { id } });
+  }
+
+  /** Get the stream that plays under this playback id. Throws WeirError 404. */
+  getByPlaybackId(playbackId: string, options: CallOptions = {}): Promise<Stream> {
+    return call(this.#transport, "GET /api/stream/playback/:id", { ...options, params: { id: playbackId } });
+  }
+
+  /** Get the stream that is published with this stream key. Throws WeirError 404. */
+  getByKey(streamKey: string, options: CallOptions = {}): Promise<Stream> {
+    return call(this.#transport, "GET /api/stream/key/:id", { ...options, params: { id: streamKey } });
   }
 
   /** One page, the stream that was live last first. */

@@ -1,6 +1,7 @@
 import type { MultistreamTarget, MultistreamTargetPatch, NewMultistreamTarget } from "@weir/contract";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import { eachOf, type ListOptions, type Page } from "./page.ts";
 import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Multistream targets of the key's project: `/api/multistream/target`. No response contains their URLs. */

@@ -1,6 +1,7 @@
 import type { Task } from "@weir/contract";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import { eachOf, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** Tasks: imports, uploads, transcodes and clips as work in progress, `/api/task`. */

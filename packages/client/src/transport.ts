@@ -7,7 +7,7 @@ export interface ClientOptions {
   /** Origin of the server, such as `http://localhost:8080`. Empty in a page that the server itself delivers. */
   readonly baseUrl: string;
   /** Without a key, calls use the dashboard's sign-in cookie. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Milliseconds until an unanswered call fails, or is retried; default 15,000. */
   readonly timeoutMs?: number;
   /** Retries of a call that met 429, 503 or a broken connection, with growing waits; default 2. */

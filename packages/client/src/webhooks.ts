@@ -8,8 +8,9 @@ import type {
   WebhookReplay,
   WebhookReplayed,
 } from "@weir/contract";
+import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
-import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import { eachOf, type ListOptions, type Page } from "./page.ts";
 import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Filters for listing a webhook's calls. */
@@ -66,6 +67,11 @@ export class Webhooks {
   /** Delete a webhook; waiting deliveries are dropped. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     await call(this.#transport, "DELETE /api/webhook/:id", { ...options, params: { id } });
+  }
+
+  /** Delete all of these webhooks. If one of them is unknown, throws WeirError 404 and deletes none. */
+  deleteMany(ids: readonly string[], options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/webhook", { ...options, body: { ids: [...ids] } });
   }
 
   /** One page of calls, newest first. */
