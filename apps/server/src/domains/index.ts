@@ -24,7 +24,7 @@ import type {
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
-import { addLaterRoutes, describeApi, version } from "./api/index.ts";
+import { addLaterRoutes, version } from "./api/index.ts";
 import {
   assetRoutes,
   clipJob,
@@ -284,7 +284,6 @@ export function createDomains(options: DomainOptions): Domains {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);
       guardRequests(app, deps);
-      describeApi(app);
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook, refusals });
       sessionRoutes(app, deps);
@@ -304,7 +303,7 @@ export function createDomains(options: DomainOptions): Domains {
       webhookRoutes(app, deps);
       addLaterRoutes(app);
       if (player !== null) watchPages(app, { playables, ...player });
-      if (docs !== null) docsRoutes(app, docs, version);
+      docsRoutes(app, docs, version);
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {

@@ -27,8 +27,8 @@ export {
 } from "./list-query.ts";
 export { type DescribedRoute, describedRoutes, pathOf } from "./openapi/described-routes.ts";
 export { openApiDocument } from "./openapi/openapi-document.ts";
-export { describeApi, version } from "./openapi/openapi-route.ts";
 export type { OpenApi } from "./openapi/openapi-types.ts";
+export { version } from "./openapi/server-version.ts";
 export { markPrincipal, type Principal, principalOf } from "./principal.ts";
 export { markOrigin, originOf } from "./request-origin.ts";
 export { parseStretch, type Step, type Stretch } from "./stretch.ts";

@@ -30,23 +30,32 @@ describe("the documentation", () => {
   it("does not stop the event loop when its first reader comes, nor when the longest pages are read", async () => {
     expect(await longestStop(() => get("/docs"))).toBeLessThan(MAX_STOP_MS);
     expect(await get("/docs")).toContain("<h1");
-    for (const url of ["/docs/search.json", "/llms.txt", "/docs/reference/streams", "/docs/reference/objects"])
+    for (const url of [
+      "/api/openapi.json",
+      "/docs/search.json",
+      "/llms.txt",
+      "/docs/reference/streams",
+      "/docs/reference/objects",
+    ])
       expect(await longestStop(() => get(url))).toBeLessThan(MAX_STOP_MS);
   });
 
-  it("sends the search index compressed, and not again to those who have it", async () => {
-    const plain = await app.inject({ url: "/docs/search.json" });
-    const ask = (headers: Record<string, string>) => app.inject({ url: "/docs/search.json", headers });
-    const br = await ask({ "accept-encoding": "gzip, br" });
-    const gzip = await ask({ "accept-encoding": "gzip" });
-    expect([br.headers["content-encoding"], gzip.headers["content-encoding"]]).toEqual(["br", "gzip"]);
-    expect(brotliDecompressSync(br.rawPayload).equals(plain.rawPayload)).toBe(true);
-    expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
-    expect(br.rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
-    expect(new Set([plain, br, gzip].map(({ headers }) => headers.etag)).size).toBe(3);
-    const again = await ask({ "accept-encoding": "br", "if-none-match": String(br.headers.etag) });
-    expect([again.statusCode, again.body, again.headers.vary]).toEqual([304, "", "Accept-Encoding"]);
-  });
+  it.each(["/docs/search.json", "/docs/reference/streams", "/api/openapi.json"])(
+    "sends %s compressed, and not again to those who have it",
+    async (url) => {
+      const plain = await app.inject({ url });
+      const ask = (headers: Record<string, string>) => app.inject({ url, headers });
+      const br = await ask({ "accept-encoding": "gzip, br" });
+      const gzip = await ask({ "accept-encoding": "gzip" });
+      expect([br.headers["content-encoding"], gzip.headers["content-encoding"]]).toEqual(["br", "gzip"]);
+      expect(brotliDecompressSync(br.rawPayload).equals(plain.rawPayload)).toBe(true);
+      expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
+      expect(br.rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
+      expect(new Set([plain, br, gzip].map(({ headers }) => headers.etag)).size).toBe(3);
+      const again = await ask({ "accept-encoding": "br", "if-none-match": String(br.headers.etag) });
+      expect([again.statusCode, again.body, again.headers.vary]).toEqual([304, "", "Accept-Encoding"]);
+    },
+  );
 
   it("has every guide, with links that lead to pages and headings that exist", async () => {
     const pages = [...(await get("/llms.txt")).matchAll(/\]\((\/docs\/[^)]+)\.md\)/g)].map(([, path = ""]) => path);
@@ -72,7 +81,10 @@ describe("the documentation", () => {
     }
     const streams = await get("/docs/reference/streams.md");
     expect(streams).toContain('curl -X POST "https://weir.test/api/stream"');
-    expect(streams).toContain('await fetch("https://weir.test/api/stream"');
+    expect(streams).toContain(
+      'const weir = new WeirClient({ baseUrl: "https://weir.test", apiKey: process.env.WEIR_KEY });',
+    );
+    expect(streams).toContain("const answer = await weir.streams.create({");
     expect(streams).toContain('requests.post(\n    "https://weir.test/api/stream"');
     expect(streams).not.toContain("video.example.com");
   });

@@ -1,9 +1,9 @@
-import { EXAMPLE_ORIGIN } from "@weir/contract/descriptions";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { codingFor } from "../../platform/http/content-coding.ts";
 import { originOf } from "../api/index.ts";
 import { escapeHtml } from "./markdown-renderer.ts";
 import { type RenderedDocs, renderDocs } from "./rendered-docs.ts";
+import { sendShared } from "./shared-answer.ts";
+import { TextsOfOrigin } from "./texts-of-origin.ts";
 
 export interface DocsSource {
   /** The folder of the documents. */
@@ -27,32 +27,30 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** `/docs`: the guides and the reference, each page also as Markdown, and `/llms.txt`. All of it is public. */
-export function docsRoutes(app: FastifyInstance, { folder, template }: DocsSource, version: string): void {
+/** `/api/openapi.json`, and `/docs`: the guides and the reference, each page also as Markdown, and `/llms.txt`. All of it is public. */
+export function docsRoutes(app: FastifyInstance, source: DocsSource | null, version: string): void {
   // Rendered for the first reader: most servers start without one. After a failure the next reader tries again.
   let rendered: Promise<RenderedDocs> | null = null;
   const docs = (): Promise<RenderedDocs> => {
-    rendered ??= renderDocs({ folder, version }).catch((error) => {
+    rendered ??= renderDocs({ folder: source?.folder ?? null, version }).catch((error) => {
       rendered = null;
       throw error;
     });
     return rendered;
   };
+  const texts = new TextsOfOrigin();
   const open = { config: { auth: "none" } };
+  const file = (path: string, type: string, read: (rendered: RenderedDocs) => string) =>
+    app.get(path, open, async (request, reply) => {
+      const all = await docs();
+      return sendShared(request, reply, { type, text: texts.get(originOf(request), path, () => read(all)) });
+    });
 
-  app.get("/llms.txt", open, async (_request, reply) =>
-    reply.type("text/plain; charset=utf-8").send((await docs()).llmsText),
-  );
-
-  app.get("/docs/search.json", open, async (request, reply) => {
-    const { search } = await docs();
-    const coding = codingFor(request.headers["accept-encoding"]);
-    const etag = `"${search.etag}${coding === null ? "" : `-${coding}`}"`;
-    reply.headers({ "cache-control": "no-cache", vary: "Accept-Encoding", etag });
-    if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-    if (coding !== null) reply.header("content-encoding", coding);
-    return reply.type("application/json; charset=utf-8").send(search[coding ?? "plain"]);
-  });
+  file("/api/openapi.json", "application/json", ({ openApi }) => openApi);
+  if (source === null) return;
+  const { template } = source;
+  file("/llms.txt", "text/plain", ({ llmsText }) => llmsText);
+  file("/docs/search.json", "application/json", ({ searchIndex }) => searchIndex);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { "*": name = "" } = request.params as { "*"?: string };
@@ -63,33 +61,27 @@ export function docsRoutes(app: FastifyInstance, { folder, template }: DocsSourc
     const isMarkdown = path.endsWith(".md");
     const page = pages.get(isMarkdown ? path.slice(0, -".md".length).replace(/^index$/, "") : path);
     if (!page) return notFound(reply, template);
-    reply.header("cache-control", "no-cache");
-    const atThisServer = (text: string) => text.replaceAll(EXAMPLE_ORIGIN, originOf(request));
-    if (isMarkdown) return reply.type("text/markdown; charset=utf-8").send(atThisServer(page.markdown));
-    return sendPage(reply, template, { title: `${page.title} · Weir`, content: atThisServer(page.html) });
+    const write = () =>
+      isMarkdown ? page.markdown : filled(template, { title: `${page.title} · Weir`, content: page.html });
+    if (!isMarkdown) reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
+    const text = texts.get(originOf(request), `/docs/${path}`, write);
+    return sendShared(request, reply, { type: isMarkdown ? "text/markdown" : "text/html", text });
   };
   app.get("/docs", open, answer);
   app.get("/docs/*", open, answer);
 }
 
 function notFound(reply: FastifyReply, template: string) {
-  reply.code(404);
   const content = '<article><h1>Not found</h1><p>There is no such page. <a href="/docs">All pages</a></p></article>';
-  return sendPage(reply, template, { title: "Not found · Weir", content });
+  reply.code(404).header("content-security-policy", CONTENT_SECURITY_POLICY);
+  return reply.type("text/html; charset=utf-8").send(filled(template, { title: "Not found · Weir", content }));
 }
 
-function sendPage(
-  reply: FastifyReply,
-  template: string,
-  { title, content }: { readonly title: string; readonly content: string },
-) {
-  reply.headers({ "content-type": "text/html; charset=utf-8", "content-security-policy": CONTENT_SECURITY_POLICY });
-  // Uses functions, because a replacement text would interpret `$`.
-  const html = template
+/** Uses functions, because a replacement text would interpret `$`. */
+const filled = (template: string, { title, content }: { readonly title: string; readonly content: string }): string =>
+  template
     .replace(/<title>.*<\/title>/, () => `<title>${escapeHtml(title)}</title>`)
     .replace(PLACE, () => `<div id="docs">${content}</div>`);
-  return reply.send(html);
-}
 
 const imageType = (path: string): string =>
   IMAGE_TYPES[path.slice(path.lastIndexOf(".") + 1) as keyof typeof IMAGE_TYPES] ?? "application/octet-stream";

@@ -27,8 +27,9 @@ export class DocsSite {
   readonly pages: ReadonlyMap<string, DocsPage>;
   readonly #rendered = new Map<string, Rendered>();
 
-  constructor(folder: string, document: OpenApi) {
-    const guides = readGuides(folder);
+  /** Without a folder there are no guides. */
+  constructor(folder: string | null, document: OpenApi) {
+    const guides = folder === null ? { pages: [], images: new Map() } : readGuides(folder);
     this.images = guides.images;
     const pages = [...guides.pages, ...referencePages(document), ...errorPages()];
     this.pages = new Map([firstPage(pages), ...pages].map((page) => [page.path, page]));

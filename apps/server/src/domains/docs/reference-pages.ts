@@ -2,7 +2,7 @@ import { ERROR_CODES } from "@weir/contract";
 import { errorsOf, operationGroups } from "@weir/contract/descriptions";
 import { type DescribedRoute, describedRoutes, type OpenApi, pathOf } from "../api/index.ts";
 import { addressOf, type DocsPage, fence, headingId, table } from "./docs-page.ts";
-import { requestSamples } from "./request-samples.ts";
+import { sampleFences } from "./request-samples.ts";
 import { type DocumentedSchema, type DocumentedSchemas, fieldTable, OBJECTS_PATH, typeText } from "./schema-text.ts";
 
 const SECTION = "API reference";
@@ -83,7 +83,7 @@ function operationPart(described: DescribedRoute, document: OpenApi, components:
     description.description,
     ...(rows.length === 0 ? [] : [table(["Parameter", "In", "Type", "Meaning"], rows)]),
     ...(body ? ["**Request body**", bodyText(body.schema, components)] : []),
-    requestSamples(described),
+    sampleFences(described),
     ...answerPart(described, operation?.responses as Readonly<Record<string, { content?: Contents }>>),
     errorLine(described),
   ].join("\n\n");

@@ -2,8 +2,8 @@ import { Worker } from "node:worker_threads";
 
 /** What the documentation is rendered from. */
 export interface DocsOrder {
-  /** The folder of the documents. */
-  readonly folder: string;
+  /** The folder of the documents; null for the API's description alone. */
+  readonly folder: string | null;
   /** Of the server, for the API's description. */
   readonly version: string;
 }
@@ -14,20 +14,15 @@ export interface RenderedPage {
   readonly html: string;
 }
 
-/** The JSON that the pages' own script searches, in each form that a client may ask for. */
-export interface SearchIndex {
-  readonly etag: string;
-  readonly plain: Uint8Array;
-  readonly br: Uint8Array;
-  readonly gzip: Uint8Array;
-}
-
-/** The whole documentation, ready to be sent. */
+/** The whole documentation. */
 export interface RenderedDocs {
+  /** The OpenAPI document, as JSON. */
+  readonly openApi: string;
   readonly pages: ReadonlyMap<string, RenderedPage>;
   readonly images: ReadonlyMap<string, Uint8Array>;
   readonly llmsText: string;
-  readonly search: SearchIndex;
+  /** What the pages' own script searches, as JSON. */
+  readonly searchIndex: string;
 }
 
 const DEADLINE_MS = 60_000;

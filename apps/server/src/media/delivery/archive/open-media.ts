@@ -1,9 +1,9 @@
+import { SharedText } from "../../../platform/http/shared-text.ts";
 import type { Slices } from "../../../platform/slices.ts";
 import type { MediaIndex, StoredRendition } from "../../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
 import { type Bitrates, playlistPieces } from "./archive-playlists.ts";
 import type { ReadInit } from "./mp4-track.ts";
-import { SharedText } from "./shared-text.ts";
 
 /** Reads a small object of the store; null if it is missing. */
 export type ReadFile = (key: string) => Promise<Uint8Array | null>;

@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
-import { codingFor } from "../../../platform/http/content-coding.ts";
-import { Slices } from "../../../platform/slices.ts";
+import { ManualClock } from "../clock.ts";
+import { codingFor } from "../http/content-coding.ts";
+import { Slices } from "../slices.ts";
 import { SharedText } from "./shared-text.ts";
 
 const pieces = Array.from({ length: 5_000 }, (_, n) => `segment ${n} of a long list\n`);

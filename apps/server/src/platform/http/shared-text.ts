@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { Coding } from "../../../platform/http/content-coding.ts";
-import type { Slices } from "../../../platform/slices.ts";
+import type { Slices } from "../slices.ts";
+import type { Coding } from "./content-coding.ts";
 
 export interface CodedText {
   readonly bytes: Uint8Array;
@@ -14,7 +14,7 @@ const PIECE = 64 * 1024;
 /** About 50 ms for a playlist of 12 hours, in a worker thread. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** ASCII text that many clients request: rendered once, compressed once per coding off the event loop, and always sent from the same bytes. */
+/** A text that many clients request: rendered once, compressed once per coding off the event loop, and always sent from the same bytes. */
 export class SharedText {
   readonly #bytes: Uint8Array;
   readonly #hash: string;
@@ -25,6 +25,12 @@ export class SharedText {
     this.#hash = hash;
   }
 
+  static of(text: string): SharedText {
+    const bytes = Buffer.from(text);
+    return new SharedText(bytes, digestOf(createHash("sha256").update(bytes)));
+  }
+
+  /** Of pieces of ASCII, without blocking for long. */
   static async render(slices: Slices, pieces: Iterable<string>): Promise<SharedText> {
     const hash = createHash("sha256");
     const rendered: Buffer[] = [];
@@ -40,7 +46,7 @@ export class SharedText {
       if (text.length >= PIECE) flush();
     });
     flush();
-    return new SharedText(Buffer.concat(rendered), hash.digest("base64url").slice(0, 22));
+    return new SharedText(Buffer.concat(rendered), digestOf(hash));
   }
 
   in(coding: Coding): Promise<CodedText> {
@@ -56,3 +62,5 @@ export class SharedText {
     return { bytes: await compress(), etag: `"${this.#hash}-${coding}"`, coding };
   }
 }
+
+const digestOf = (hash: Hash): string => hash.digest("base64url").slice(0, 22);
