@@ -23,7 +23,7 @@ const compressed: Plugin = {
 
 /** Dialogs, forms, tabs and charts: the first page and the lists show none. */
 const DIALOGS =
-  /\/src\/components\/(confirm|dialog(?!-button)|rename|time-chart\.|charts|value-field|code-block)|@mantine\/core\/esm\/components\/(Modal|Menu|Popover|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay|ScrollArea|FocusTrap|Portal|CloseButton)|use-focus-|floating-ui|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
+  /\/src\/components\/(confirm|dialog(?!-button)|rename|show-as-code|time-chart\.|charts|value-field|code-block)|@mantine\/core\/esm\/components\/(Modal|Menu|Popover|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay|ScrollArea|FocusTrap|Portal|CloseButton)|use-focus-|floating-ui|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
 
 /** Packages that the first page needs; hls.js and the like are large, and come with the page that needs them. */
 const isEverywhere = (id: string): boolean =>

@@ -1,4 +1,5 @@
 import { type ButtonProps, Modal, TextInput } from "@mantine/core";
+import type { ClientCall } from "@weir/client/samples";
 import { useState } from "react";
 import { strings } from "../strings.ts";
 import { DialogButton } from "./dialog-button.tsx";
@@ -9,6 +10,8 @@ interface DialogProps {
   readonly text: { readonly title: (name: string) => string; readonly name: string; readonly hint?: string };
   readonly change: { readonly isPending: boolean; readonly error: Error | null; readonly reset: () => void };
   readonly onRename: (name: string, close: () => void) => void;
+  /** The request, where an API key may send it too. */
+  readonly code?: (name: string) => ClientCall;
 }
 
 type Props = DialogProps & Pick<ButtonProps, "size"> & { readonly label: string };
@@ -30,6 +33,7 @@ export function RenameDialog({
   text,
   change,
   onRename,
+  code,
   onClose,
 }: DialogProps & { readonly onClose: () => void }) {
   const [typed, setTyped] = useState(name);
@@ -42,6 +46,7 @@ export function RenameDialog({
         error={change.error}
         onSubmit={() => onRename(typed.trim(), onClose)}
         onCancel={onClose}
+        code={code?.(typed.trim())}
       >
         <TextInput
           label={text.name}

@@ -32,6 +32,7 @@ function SigningKeyForm({ create }: { readonly create: ReturnType<typeof useCrea
       busy={create.isPending}
       error={create.error}
       onSubmit={() => create.mutate(name.trim())}
+      code={(weir) => weir.signingKeys.create({ name: name.trim() })}
     >
       <TextInput
         label={text.name}

@@ -20,6 +20,7 @@ export function SigningKeyActions({ signingKey: { id, name, disabled } }: { read
         text={{ title: text.renameTitle, name: text.name, hint: text.nameHint }}
         change={rename}
         onRename={(wanted, close) => rename.mutate({ name: wanted }, { onSuccess: close })}
+        code={(wanted) => (weir) => weir.signingKeys.patch(id, { name: wanted })}
       />
       <ConfirmButton
         size="compact-sm"

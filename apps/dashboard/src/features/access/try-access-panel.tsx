@@ -6,6 +6,7 @@ import { DialogButton } from "../../components/dialog-button.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
+import { ShowAsCode } from "../../components/show-as-code.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
 import { lazyPage } from "../../lib/lazy-page.ts";
 import { parseOrigins } from "../../lib/origins.ts";
@@ -39,13 +40,14 @@ export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
   const [watched, setWatched] = useState<string | null>(null);
   const trial = useMutation({ mutationFn: (wanted: AccessTrial) => weir.access.try(wanted) });
   const { wrong } = parseOrigins(origin);
+  const trialOf = (shown: string): AccessTrial => ({
+    playbackId,
+    ...(kind !== "none" && { [kind]: shown }),
+    ...(origin.trim() !== "" && { origin: origin.trim() }),
+  });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    trial.mutate({
-      playbackId,
-      ...(kind !== "none" && { [kind]: credential.trim() }),
-      ...(origin.trim() !== "" && { origin: origin.trim() }),
-    });
+    trial.mutate(trialOf(credential.trim()));
   };
   // An answer belongs to the values that were sent. Once the person types, the panel forgets it.
   const change = <T,>(set: (value: T) => void) => {
@@ -115,6 +117,7 @@ export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
             </p>
           )}
         </div>
+        <ShowAsCode call={(weir) => weir.access.try(trialOf("CREDENTIAL"))} />
         {trial.error && <Note tone="failure">{trial.error.message}</Note>}
       </form>
       {trial.data?.allowed && isOnAir && watched === null && (

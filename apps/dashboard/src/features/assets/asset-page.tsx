@@ -141,6 +141,7 @@ function AssetActions({ asset }: { readonly asset: Asset }) {
         text={text.renaming}
         change={patch}
         onRename={(wanted, close) => patch.mutate({ name: wanted }, { onSuccess: close })}
+        code={(wanted) => (weir) => weir.assets.patch(asset.id, { name: wanted })}
       />
       <ConfirmButton
         label={text.delete}

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
+import { ShowAsCode } from "../../components/show-as-code.tsx";
 import { strings } from "../../strings.ts";
 import { draftOf, policyOf, problemsOf } from "../streams/policy.ts";
 import { PolicyFields } from "../streams/policy-fields.tsx";
@@ -35,6 +36,7 @@ export function AssetPolicy({ asset }: { readonly asset: Asset }) {
           onDraft={setTyped}
         />
         {patch.error && <Note tone="failure">{patch.error.message}</Note>}
+        <ShowAsCode call={(weir) => weir.assets.patch(asset.id, { playbackPolicy: policyOf(draft) })} />
         <div className={page.actions}>
           <Button type="submit" loading={patch.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>
             {strings.actions.save}

@@ -11,6 +11,7 @@ import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
+import { ShowAsCode } from "../../components/show-as-code.tsx";
 import { strings } from "../../strings.ts";
 import { allUploads } from "./all-uploads.ts";
 import { assetsQuery } from "./asset-queries.ts";
@@ -56,6 +57,7 @@ export function AssetsPage() {
           <UploadButton onFiles={upload} />
         </div>
       </header>
+      <ShowAsCode call={(weir) => weir.assets.requestUpload({ name: "film.mp4", playbackPolicy: { type: policy } })} />
       <DropZone onFiles={upload} />
       <UploadList uploads={allUploads} />
       {(!isEmpty || isNarrowed) && (

@@ -3,6 +3,7 @@ import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
 import { type KeyboardEvent, useEffect, useId, useState } from "react";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
+import { ShowAsCode } from "../../components/show-as-code.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { secondsText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
@@ -52,19 +53,20 @@ export function ClipMaker({ playbackId, of, sessionId, video, frameSeconds = FRA
     if (seconds !== null) step(seconds);
     if (next) setMarks(next);
   };
+  const wanted = {
+    ...{ playbackId, startTime: marks.start ?? 0, endTime: marks.end ?? 0 },
+    ...(sessionId !== undefined && { sessionId }),
+    ...(name.trim() && { name: name.trim() }),
+  };
   const submit = (): void => {
-    if (marks.start === null || marks.end === null) return;
-    const clip = { playbackId, startTime: marks.start, endTime: marks.end };
-    create.mutate(
-      { ...clip, ...(sessionId !== undefined && { sessionId }), ...(name.trim() && { name: name.trim() }) },
-      {
-        onSuccess: ({ asset }) => {
-          toast(text.created(asset.name));
-          setMarks(NO_MARKS);
-          setName("");
-        },
+    if (length === null) return;
+    create.mutate(wanted, {
+      onSuccess: ({ asset }) => {
+        toast(text.created(asset.name));
+        setMarks(NO_MARKS);
+        setName("");
       },
-    );
+    });
   };
   return (
     <Panel title={text.title}>
@@ -125,6 +127,7 @@ export function ClipMaker({ playbackId, of, sessionId, video, frameSeconds = FRA
             {text.create}
           </Button>
         </div>
+        <ShowAsCode call={(weir) => weir.clips.create(wanted)} />
       </fieldset>
       <ClipList of={of} />
     </Panel>

@@ -49,6 +49,12 @@ function AddressFields({ server, serverHint, streamKey, keyHint, onAddress }: Ad
   );
 }
 
+/** For code that others may see. */
+const masked = <Address extends { readonly streamKey: string }>(address: Address): Address => ({
+  ...address,
+  streamKey: address.streamKey && "STREAM_KEY",
+});
+
 interface Props {
   readonly stream: Stream;
   readonly onClose: () => void;
@@ -71,6 +77,7 @@ export function AddTargetDialog({ stream, onClose }: Props) {
         busy={add.isPending}
         error={add.error}
         onSubmit={() => add.mutate(newTargetOf(draft), { onSuccess: onClose })}
+        code={(weir) => weir.streams.addTarget(stream.id, newTargetOf(masked(draft)))}
       >
         <NativeSelect
           label={form.platform}
@@ -135,6 +142,7 @@ export function EditTargetDialog({ stream, id, name: before, onClose }: EditProp
         busy={patch.isPending}
         error={patch.error}
         onSubmit={() => patch.mutate({ id, ...targetPatchOf(name, address) }, { onSuccess: onClose })}
+        code={(weir) => weir.targets.patch(id, targetPatchOf(name, masked(address)))}
       >
         <TextInput
           label={form.name}

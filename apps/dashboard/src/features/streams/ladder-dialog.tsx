@@ -20,6 +20,7 @@ export function LadderDialog({ stream, onClose }: { readonly stream: Stream; rea
         error={patch.error}
         onSubmit={() => patch.mutate({ profiles: wantedProfiles(ladder) }, { onSuccess: onClose })}
         onCancel={onClose}
+        code={(weir) => weir.streams.patch(stream.id, { profiles: wantedProfiles(ladder) })}
       >
         <LadderEditor ladder={ladder} onLadder={setLadder} />
       </DialogForm>

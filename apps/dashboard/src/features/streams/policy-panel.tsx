@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
+import { ShowAsCode } from "../../components/show-as-code.tsx";
 import { strings } from "../../strings.ts";
 import { draftOf, policyOf, problemsOf } from "./policy.ts";
 import { PolicyFields } from "./policy-fields.tsx";
@@ -32,6 +33,7 @@ export function PolicyPanel({ stream }: { readonly stream: Stream }) {
         <p className="quiet">
           {text.live} {text.recordings}
         </p>
+        <ShowAsCode call={(weir) => weir.streams.patch(stream.id, { playbackPolicy: policyOf(draft) })} />
         <div className={classes.actions}>
           <Button type="submit" loading={patch.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>
             {text.save}

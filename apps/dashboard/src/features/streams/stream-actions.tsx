@@ -41,6 +41,7 @@ export function RenameStreamButton({ stream }: Props) {
       text={{ title: text.dialog.rename, name: text.dialog.name }}
       change={patch}
       onRename={(name, close) => patch.mutate({ name }, { onSuccess: said(text.dialog.renamed, close) })}
+      code={(name) => (weir) => weir.streams.patch(stream.id, { name })}
     />
   );
 }

@@ -19,13 +19,15 @@ export function StreamForm({ busy, error, onSubmit }: Props) {
   const [name, setName] = useState("");
   const [record, setRecord] = useState(true);
   const [ladder, setLadder] = useState(NEW_LADDER);
+  const wanted = { name: name.trim(), record, profiles: wantedProfiles(ladder) };
   return (
     <DialogForm
       submit={text.submit}
       ready={name.trim() !== "" && isValid(ladder)}
       busy={busy}
       error={error}
-      onSubmit={() => onSubmit({ name: name.trim(), record, profiles: wantedProfiles(ladder) })}
+      onSubmit={() => onSubmit(wanted)}
+      code={(weir) => weir.streams.create(wanted)}
     >
       <TextInput
         label={text.name}

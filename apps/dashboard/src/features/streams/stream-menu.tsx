@@ -87,6 +87,7 @@ function Renaming({ stream, onClose }: Omit<AskingProps, "asked">) {
       text={{ title: text.dialog.rename, name: text.dialog.name }}
       change={patch}
       onRename={(name) => patch.mutate({ name }, { onSuccess: done })}
+      code={(name) => (weir) => weir.streams.patch(stream.id, { name })}
       onClose={onClose}
     />
   );

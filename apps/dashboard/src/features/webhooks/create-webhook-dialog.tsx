@@ -19,6 +19,7 @@ export function CreateWebhookDialog({ onClose }: { readonly onClose: () => void 
         submit={text.submit}
         busy={create.isPending}
         error={create.error}
+        code={(draft) => (weir) => weir.webhooks.create(newWebhookOf(draft))}
         onSubmit={(draft) =>
           create.mutate(newWebhookOf(draft), {
             onSuccess: ({ id }) => navigate({ to: "/webhooks/$webhookId", params: { webhookId: id } }),

@@ -20,6 +20,7 @@ export function EditWebhookDialog({ webhook, onClose }: Props) {
         submit={strings.actions.save}
         busy={patch.isPending}
         error={patch.error}
+        code={(draft) => (weir) => weir.webhooks.patch(webhook.id, patchOf(webhook, draft))}
         onSubmit={(draft) => patch.mutate(patchOf(webhook, draft), { onSuccess: onClose })}
       />
     </Modal>

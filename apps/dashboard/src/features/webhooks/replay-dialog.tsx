@@ -32,6 +32,7 @@ export function ReplayDialog({ webhookId, onClose }: Props) {
         error={replay.error}
         onSubmit={() => replay.mutate(range)}
         onCancel={onClose}
+        code={(weir) => weir.webhooks.replay(webhookId, range)}
         cancel={strings.actions.close}
       >
         <p>

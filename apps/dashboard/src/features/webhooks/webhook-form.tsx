@@ -1,5 +1,6 @@
 import { Button, NativeSelect, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ClientCall } from "@weir/client/samples";
 import { type ReactNode, useState } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { DialogForm } from "../../components/dialog-form.tsx";
@@ -19,14 +20,20 @@ interface Props {
   readonly busy: boolean;
   readonly error: Error | null;
   readonly onSubmit: (draft: WebhookDraft) => void;
+  readonly code: (draft: WebhookDraft) => ClientCall;
 }
 
 /** The fields of a webhook: its URL, events, stream and secret. */
-export function WebhookForm({ initial, hasSecret, submit, busy, error, onSubmit }: Props) {
+export function WebhookForm({ initial, hasSecret, submit, busy, error, onSubmit, code }: Props) {
   const [draft, setDraft] = useState(initial);
   const change = (changes: Partial<WebhookDraft>): void => setDraft({ ...draft, ...changes });
   return (
-    <DialogForm submit={submit} ready={isComplete(draft)} busy={busy} error={error} onSubmit={() => onSubmit(draft)}>
+    <DialogForm
+      {...{ submit, busy, error }}
+      ready={isComplete(draft)}
+      onSubmit={() => onSubmit(draft)}
+      code={code({ ...draft, sharedSecret: draft.sharedSecret && "SHARED_SECRET" })}
+    >
       <TextInput
         label={text.name}
         placeholder={text.namePlaceholder}

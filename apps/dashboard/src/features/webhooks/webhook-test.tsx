@@ -2,6 +2,7 @@ import { Button, NativeSelect } from "@mantine/core";
 import type { Webhook } from "@weir/contract";
 import { useState } from "react";
 import { Note } from "../../components/note.tsx";
+import { ShowAsCode } from "../../components/show-as-code.tsx";
 import { strings } from "../../strings.ts";
 import { outcomeText } from "./delivery-text.ts";
 import { isSent } from "./webhook-draft.ts";
@@ -27,6 +28,7 @@ export function WebhookTest({ webhook }: { readonly webhook: Webhook }) {
           {text.test}
         </Button>
       </div>
+      <ShowAsCode call={(weir) => weir.webhooks.test(webhook.id, event && { event })} />
       <div className={classes.outcome}>
         {test.error && <Note tone="failure">{test.error.message}</Note>}
         {test.data && (
