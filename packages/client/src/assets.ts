@@ -4,6 +4,7 @@ import type {
   ListFilter,
   NewAsset,
   NewAssetFromUrl,
+  NewExport,
   NewTranscode,
   RequestedImport,
   RequestedUpload,
@@ -85,6 +86,11 @@ export class Assets {
   /** Retry the processing of a failed asset. */
   async retry(id: string, options: CallOptions = {}): Promise<void> {
     await call(this.#transport, "POST /api/asset/:id/retry", { ...options, params: { id } });
+  }
+
+  /** Send the file of a ready asset to an address of yours. Resolves when it is queued; get the task until its phase is `completed` or `failed`. */
+  async export(id: string, to: NewExport, options: CallOptions = {}): Promise<Task> {
+    return (await call(this.#transport, "POST /api/asset/:id/export", { ...options, params: { id }, body: to })).task;
   }
 
   /** Transcode a file into a bucket of yours. Resolves when it is queued; get it from `tasks` until its phase is `completed` or `failed`. */

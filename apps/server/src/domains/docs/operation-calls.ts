@@ -60,6 +60,7 @@ const calls: OperationCalls = {
   deleteAsset: (weir, { id }) => weir.assets.delete(id),
   restoreAsset: (weir, { id }) => weir.assets.restore(id),
   retryAsset: (weir, { id }) => weir.assets.retry(id),
+  exportAsset: (weir, { id, body }) => weir.assets.export(id, body),
   transcode: (weir, { body }) => weir.assets.transcode(body),
   listTasks: (weir) => weir.tasks.list(),
   getTask: (weir, { id }) => weir.tasks.get(id),
