@@ -95,7 +95,8 @@ test("the archive holds its README and its changes, and depends on no other pack
     expect(named).toEqual([]);
   }
   const modules = files.filter((name) => /\.(js|d\.ts)$/.test(name));
-  for (const path of modules) expect(await readFile(join(installed, path), "utf8")).not.toMatch(/from "(?!\.\/[\w-]+\.js")/);
+  for (const path of modules)
+    expect(await readFile(join(installed, path), "utf8")).not.toMatch(/from "(?!\.\/[\w-]+\.js")/);
 });
 
 test("a page that bundles it speaks with the server, and loads less than 15 KB of it", async () => {
