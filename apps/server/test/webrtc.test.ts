@@ -103,6 +103,14 @@ test("a user broadcasts from the dashboard, and another watches in real time, or
   const playsHls = "(({ srcObject, paused, readyState }) => !srcObject && !paused && readyState > 2)";
   await expect.poll(() => viewer.evaluate(`${playsHls}(document.querySelector('video'))`)).toBe(true);
   await viewer.close();
+  // Its page is told, and does not take the stream back by itself.
+  await using other = await WebrtcPage.open(browser, weir.url);
+  expect((await other.publish(weir.webrtcUrl(stream.streamKey ?? ""))).status).toBe(201);
+  const told = studio.getByText("Another encoder took this stream over.");
+  await told.waitFor({ timeout: 1000 });
+  await studio.getByRole("button", { name: "Go live again" }).click();
+  await told.waitFor({ state: "hidden" });
+  await studio.getByRole("status").getByText("Live", { exact: true }).waitFor();
   await studio.getByRole("button", { name: "End broadcast" }).click();
   await expect.poll(isLive, { timeout: 20_000 }).toBe(false);
   await studio.close();

@@ -145,6 +145,6 @@ export interface PublisherHandle {
   readonly protocol: "rtmp" | "srt" | "whip" | "pull";
   /** Null where nothing was told since the last look; absent where the protocol tells nothing. */
   takeLink?(): LinkMeasure | null;
-  /** Close the connection; `reason` is a sentence that the person at the encoder may read. */
-  close(reason: string): void;
+  /** Close the connection; `reason` is a sentence that the person at the encoder may read. `mayReturn`: it should connect again by itself. */
+  close(reason: string, mayReturn?: boolean): void;
 }

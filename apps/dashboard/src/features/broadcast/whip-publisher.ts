@@ -50,9 +50,11 @@ export function publishMedia(media: MediaStream, url: string, listener: Broadcas
       lost: () => made === connection && lost(null),
     });
     connection = made;
-    made.open(url).catch((error: unknown) => {
+    const ended = made.open(url).then(() => made.ended());
+    ended.catch((error: unknown) => {
       if (made !== connection) return;
       if (!(error instanceof WhipRefused)) return lost(error instanceof Error ? error.message : String(error));
+      connection = null;
       made.close();
       listener.onState("failed", error.message);
     });
@@ -73,9 +75,16 @@ export function publishMedia(media: MediaStream, url: string, listener: Broadcas
 /** The server said no, in words: to ask again is of no use. */
 class WhipRefused extends Error {}
 
+/** The server may answer otherwise when it is asked again after 429 and 5xx. */
+async function refusalIn(response: Response): Promise<Error> {
+  const sentence = await response.text();
+  return response.status >= 500 || response.status === 429 ? new Error(sentence) : new WhipRefused(sentence);
+}
+
 class WhipConnection {
   readonly #peer = new RTCPeerConnection();
   readonly #media: MediaStream;
+  readonly #abort = new AbortController();
   #resource: URL | null = null;
   #before: { readonly at: number; readonly bytes: number } | null = null;
 
@@ -103,14 +112,28 @@ class WhipConnection {
       headers: { "content-type": "application/sdp" },
       body: this.#peer.localDescription?.sdp ?? "",
     });
+    if (response.status !== 201) throw await refusalIn(response);
     const answer = await response.text();
-    if (response.status !== 201) {
-      if (response.status >= 500 || response.status === 429) throw new Error(answer);
-      throw new WhipRefused(answer);
-    }
     const location = response.headers.get("location");
     if (location !== null) this.#resource = new URL(location, response.url);
     await this.#peer.setRemoteDescription({ type: "answer", sdp: answer });
+  }
+
+  /**
+   * Rejects with the reason when the server has ended the connection, which the connection itself takes seconds to notice. Resolves if the server
+   * cannot tell.
+   */
+  async ended(): Promise<void> {
+    if (this.#resource === null) return;
+    const url = `${this.#resource.href}/end`;
+    const { signal } = this.#abort;
+    for (;;) {
+      const response = await fetch(url, { signal }).catch(() => null);
+      if (signal.aborted || response?.status === 404) return;
+      // Without an answer the connection decides: its path may be there while the one of this request is not.
+      if (response === null) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      else if (response.status !== 204) throw await refusalIn(response);
+    }
   }
 
   /** Null before anything is sent. */
@@ -151,6 +174,7 @@ class WhipConnection {
   }
 
   close(): void {
+    this.#abort.abort();
     this.#peer.close();
   }
 }

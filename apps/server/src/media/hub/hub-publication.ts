@@ -99,10 +99,10 @@ export class HubPublication implements Publication {
   }
 
   /** The hub dismisses the publisher with a sentence it may read. From now on its packets are ignored. */
-  refuse(reason: string): void {
+  refuse(reason: string, mayReturn = false): void {
     if (this.#state === "closed") return;
     this.#close();
-    this.#settings.publisher.close(reason);
+    this.#settings.publisher.close(reason, mayReturn);
   }
 
   async #begin(): Promise<void> {
@@ -112,7 +112,7 @@ export class HubPublication implements Publication {
       start = await publishGate.begin(this.grant, clock.now());
     } catch (error) {
       log.error({ err: error, streamId: this.grant.streamId }, "could not start a session");
-      return this.refuse("The server could not begin a session. Try again in a moment.");
+      return this.refuse("The server could not begin a session. Try again in a moment.", true);
     }
     if (this.#state !== "beginning") {
       if (start) this.#settings.onEndedEarly("clean-stop", "let go while the session was being begun");

@@ -169,7 +169,7 @@ export class Hub {
   /** Shut down cleanly: publishers are told to reconnect, sessions end, recordings are sealed. */
   async drain(): Promise<void> {
     for (const publication of [...this.#publications.values()])
-      publication.refuse("The server is shutting down. Please reconnect.");
+      publication.refuse("The server is shutting down. Please reconnect.", true);
     for (const session of this.#sessions.values()) {
       if (!session.isFinished) session.cleanStop(session.epoch, "server shutting down");
     }

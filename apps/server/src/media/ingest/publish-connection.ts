@@ -148,9 +148,9 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   }
 
   /** PublisherHandle: the hub closes this publisher; its publication need not be ended. */
-  close(reason: string): void {
+  close(reason: string, mayReturn = false): void {
     if (this.isClosed) return;
-    this.#wire.refuse({ cause: "let-go", sentence: reason });
+    this.#wire.refuse({ cause: "let-go", sentence: reason, mayReturn });
     this.#close(reason);
   }
 

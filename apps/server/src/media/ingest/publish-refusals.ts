@@ -17,6 +17,8 @@ export interface Refusal {
   readonly cause: RefusalCause;
   /** For the broadcaster. */
   readonly sentence: string;
+  /** Only for `let-go`: the encoder should connect again by itself. */
+  readonly mayReturn?: boolean;
 }
 
 /** A codec that Weir does not support. The message is for the broadcaster. */

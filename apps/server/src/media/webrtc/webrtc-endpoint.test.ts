@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
@@ -25,6 +25,7 @@ async function open() {
     closed,
     ended,
     refusal: null as OfferRefusal | null,
+    endedBy: null as OfferRefusal | null,
     url: "",
     send: (path: string, init: RequestInit = {}) => fetch(`${rig.url}${path}`, init),
     offer: (path: string, body: string, type = "application/sdp") =>
@@ -37,7 +38,7 @@ async function open() {
         closed.push(isWanted);
         ended.resolve("closed by its client");
       };
-      return rig.refusal ?? { sdp: "v=0\r\n", close, ended: ended.promise };
+      return rig.refusal ?? { sdp: "v=0\r\n", close, ended: ended.promise, refusal: () => rig.endedBy };
     },
   });
   const endpoint = new WebrtcEndpoint({
@@ -80,6 +81,44 @@ describe("the WebRTC endpoint", () => {
     expect(await ends(location)).toBe(200);
     expect(await ends(location)).toBe(404);
     expect(rig.closed).toEqual([true]);
+  });
+
+  it.each([
+    ["by the server, with the reason", { status: 409, sentence: "Another encoder took this stream over." }, 409],
+    ["by the server, until it is back", { status: 503, sentence: "The server is shutting down." }, 503],
+    ["otherwise", null, 404],
+  ] as const)("answers a waiting client at once when its connection is ended %s", async (_, endedBy, status) => {
+    const rig = await open();
+    const location = (await rig.offer("/webrtc/Stream-Key", browserOffer("sendonly"))).headers.get("location");
+    const both = [1, 2].map(() => rig.send(`${location}/end`));
+    // The second takes the place of the first, which bounds what a client may leave open.
+    const first = await Promise.race(both.map((answer, index) => answer.then(({ status }) => ({ index, status }))));
+    expect(first.status).toBe(204);
+    rig.endedBy = endedBy;
+    rig.ended.resolve("closed by the server");
+    const answer = await both[1 - first.index];
+    expect([answer?.status, await answer?.text()]).toEqual([
+      status,
+      endedBy?.sentence ?? "There is no such connection.",
+    ]);
+    expect((await rig.send(`${location}/end`)).status).toBe(404);
+  });
+
+  it("tells a client that waits for the end of its connection to ask again before a proxy gives up", async () => {
+    const rig = await open();
+    const location = (await rig.offer("/webrtc/Stream-Key", browserOffer("sendonly"))).headers.get("location");
+    const other = location?.replace("Stream-Key", "Other-Key");
+    expect((await rig.send(`${other}/end`)).status).toBe(404);
+    expect((await rig.send(`${location}/end`, { method: "POST" })).status).toBe(405);
+    let status: number | null = null;
+    void rig.send(`${location}/end`).then((answer) => {
+      status = answer.status;
+    });
+    await vi.waitUntil(() => {
+      rig.clock.advance(25_000);
+      return status !== null;
+    });
+    expect(status).toBe(204);
   });
 
   it("answers HEAD and preflights from any origin, and rejects other methods by name", async () => {

@@ -19,8 +19,10 @@ const OFFERS_A_MINUTE = 300;
 /** Connections of a client's viewers that ended by misuse, before it has to wait. */
 const MISUSES_A_MINUTE = 5;
 
-/** `/webrtc/{playback id or stream key}`, optionally with the id of a resource created there. */
-const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22}))?\/?(?:\?[^#]*)?$/;
+/** `/webrtc/{playback id or stream key}`, optionally with the id of a resource created there, and with `/end` behind that. */
+const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22})(\/end)?)?\/?(?:\?[^#]*)?$/;
+/** Shorter than proxies wait for a response. */
+const END_WITHIN_MS = 25_000;
 
 /** An offer and its sender. */
 export interface OfferRequest {
@@ -33,7 +35,7 @@ export interface OfferRequest {
 }
 
 export interface OfferRefusal {
-  readonly status: 400 | 401 | 403 | 404 | 406 | 429 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 406 | 409 | 429 | 503;
   /** For the person who sent the offer. */
   readonly sentence: string;
 }
@@ -46,6 +48,8 @@ export interface OfferAnswer {
   close(isWanted: boolean): void;
   /** Resolves with the reason when the connection has ended. */
   readonly ended: Promise<string>;
+  /** Why the server ended it, for the person who sent the offer; null if it did not. */
+  refusal?(): OfferRefusal | null;
 }
 
 /** Handles offers to watch, or to publish. */
@@ -68,6 +72,8 @@ export interface WebrtcEndpointSettings {
 interface Resource {
   readonly name: string;
   readonly answer: OfferAnswer;
+  /** Answers the request that waits for its end. */
+  answerWaiting: () => void;
 }
 
 /**
@@ -89,10 +95,11 @@ export class WebrtcEndpoint {
 
   handle(req: IncomingMessage, res: ServerResponse): void {
     allowAnyPage(res);
-    const [, name, resource] = ADDRESS.exec(req.url ?? "") ?? [];
+    const [, name, resource, end] = ADDRESS.exec(req.url ?? "") ?? [];
     const { method = "" } = req;
     if (method === "OPTIONS" || method === "HEAD") return this.#options(req, res);
     if (name === undefined) return send(res, 404, "There is no resource at this URL.");
+    if (end !== undefined && resource !== undefined) return this.#end(req, res, name, resource);
     if (method === "POST" && resource === undefined) return void this.#post(req, res, name);
     if (method === "DELETE" && resource !== undefined) return this.#delete(res, name, resource);
     res.setHeader("allow", resource === undefined ? "POST, HEAD, OPTIONS" : "DELETE, HEAD, OPTIONS");
@@ -106,7 +113,7 @@ export class WebrtcEndpoint {
     // Preflights too: clients of the public API get 200 there.
     res.writeHead(200, {
       "content-length": "0",
-      "access-control-allow-methods": "POST, DELETE, HEAD, OPTIONS",
+      "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
       "access-control-allow-headers":
         "Authorization, Content-Type, Service-Jwt, Service-Access-Key, Livepeer-Jwt, Livepeer-Access-Key",
       "access-control-max-age": "86400",
@@ -117,9 +124,35 @@ export class WebrtcEndpoint {
 
   #delete(res: ServerResponse, name: string, id: string): void {
     const resource = this.#resources.get(id);
-    if (resource?.name !== name) return send(res, 404, "There is no such connection.");
+    if (resource?.name !== name) return send(res, 404, NO_CONNECTION);
     resource.answer.close(true);
     res.writeHead(200, { "content-length": "0" }).end();
+  }
+
+  /**
+   * Waits for the end of a connection, because the connection itself does not tell of it: browsers take 7 s to notice, and 17 s to give up. The
+   * answer is the refusal for its broadcaster, 404 for any other end, and 204 while it is still there.
+   */
+  #end(req: IncomingMessage, res: ServerResponse, name: string, id: string): void {
+    if (req.method !== "GET") {
+      res.setHeader("allow", "GET, HEAD, OPTIONS");
+      return send(res, 405, `${req.method} is not allowed here.`);
+    }
+    const resource = this.#resources.get(id);
+    if (resource?.name !== name) return send(res, 404, NO_CONNECTION);
+    // One request waits for a connection; a second one takes its place.
+    resource.answerWaiting();
+    const answer = (): void => {
+      deadline.cancel();
+      resource.answerWaiting = () => {};
+      if (this.#resources.has(id)) return void res.writeHead(204, { "cache-control": "no-store" }).end();
+      const refusal = resource.answer.refusal?.();
+      if (refusal) sendRefusal(res, refusal);
+      else send(res, 404, NO_CONNECTION);
+    };
+    const deadline = this.#settings.clock.after(END_WITHIN_MS, answer);
+    resource.answerWaiting = answer;
+    res.once("close", () => deadline.cancel());
   }
 
   async #post(req: IncomingMessage, res: ServerResponse, name: string): Promise<void> {
@@ -153,8 +186,12 @@ export class WebrtcEndpoint {
       : this.#place(watch, request, client));
     if ("status" in answer) return sendRefusal(res, answer);
     const id = randomBytes(16).toString("base64url");
-    this.#resources.set(id, { name: request.name, answer });
-    void answer.ended.then(() => this.#resources.delete(id));
+    const resource: Resource = { name: request.name, answer, answerWaiting: () => {} };
+    this.#resources.set(id, resource);
+    void answer.ended.then(() => {
+      this.#resources.delete(id);
+      resource.answerWaiting();
+    });
     if (res.destroyed) return answer.close(false);
     this.#addLink(request.req, res);
     res.writeHead(201, {
@@ -193,6 +230,8 @@ export class WebrtcEndpoint {
       res.setHeader("link", `<stun:${host}:${stunPort}>; rel="ice-server"`);
   }
 }
+
+const NO_CONNECTION = "There is no such connection.";
 
 const NO_NAME: OfferRefusal = { status: 401, sentence: "Give a stream key to publish, or a playback id to watch." };
 const FULL: OfferRefusal = {

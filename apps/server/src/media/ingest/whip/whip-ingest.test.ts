@@ -166,10 +166,20 @@ describe("WHIP", () => {
   it("is closed once by the hub", async () => {
     const { rig, peers, publish } = open();
     const answer = await publish();
+    expect(answer.refusal?.()).toBeNull();
     rig.publication.publisher.close("Another encoder took this stream over.");
     await answer.ended;
+    expect(answer.refusal?.()).toEqual({ status: 409, sentence: "Another encoder took this stream over." });
     expect(peers.latest.isClosed).toBe(true);
     expect(rig.publication.ends).toEqual([]);
+  });
+
+  it("is told to return where the hub expects it back", async () => {
+    const { rig, publish } = open();
+    const answer = await publish();
+    rig.publication.publisher.close("The server is shutting down. Please reconnect.", true);
+    await answer.ended;
+    expect(answer.refusal?.()).toMatchObject({ status: 503, sentence: expect.stringContaining("shutting down") });
   });
 
   it("releases its slot if nothing connects within 30 s, and logs the settings to check", async () => {

@@ -40,7 +40,7 @@ export class WhipIngest implements OfferTaker {
     this.#publishers.add(publisher);
     const addresses = advertisedAddresses(address.addresses, address.host, req);
     let isConnected = false;
-    return answerOffer({
+    const answer = await answerOffer({
       ...{ clock, addresses, port: address.port },
       open: (handler) => {
         const peer = peers.publish(sdp, offer, handler);
@@ -61,5 +61,6 @@ export class WhipIngest implements OfferTaker {
         if (!isConnected) log.info({ remoteAddress }, explainUnconnected(reason, offer, addresses, address.port));
       },
     });
+    return "status" in answer ? answer : { ...answer, refusal: () => publisher.refusal };
   }
 }

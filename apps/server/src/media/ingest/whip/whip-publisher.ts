@@ -18,7 +18,7 @@ const STATUS: Record<RefusalCause, OfferRefusal["status"]> = {
   "unsupported-request": 406,
   "unsupported-codec": 406,
   unreadable: 400,
-  "let-go": 503,
+  "let-go": 409,
 };
 
 const TOO_FAST: Refusal = {
@@ -34,6 +34,7 @@ export class WhipPublisher implements PublishWire {
   readonly #decided = Promise.withResolvers<OfferRefusal | null>();
   readonly #link = new LinkMeter();
   #closePeer: (() => void) | null = null;
+  #refusal: OfferRefusal | null = null;
   #isDestroyed = false;
 
   constructor(broadcaster: Broadcaster, settings: PublishSettings, children: TranscodeChildren) {
@@ -47,6 +48,11 @@ export class WhipPublisher implements PublishWire {
     const refusal = await this.#decided.promise;
     if (refusal) this.#connection.gone();
     return refusal;
+  }
+
+  /** Why the server closed it; null if it did not. */
+  get refusal(): OfferRefusal | null {
+    return this.#refusal;
   }
 
   /** Sets how its peer is closed. */
@@ -92,8 +98,9 @@ export class WhipPublisher implements PublishWire {
     this.#decided.resolve(null);
   }
 
-  refuse({ cause, sentence }: Refusal): void {
-    this.#decided.resolve({ status: STATUS[cause], sentence });
+  refuse({ cause, sentence, mayReturn }: Refusal): void {
+    this.#refusal = { status: mayReturn ? 503 : STATUS[cause], sentence };
+    this.#decided.resolve(this.#refusal);
   }
 
   close(): void {
