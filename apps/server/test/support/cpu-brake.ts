@@ -15,14 +15,12 @@ export interface CpuBrake {
   [Symbol.dispose](): void;
 }
 
-/** Holds up the processes that `pids` names now and later. */
+/** Holds up the processes that `pids` names now and later. With `CPU_BRAKE=signals` it makes no group. */
 export function brakeCpu(pids: () => readonly number[], cores: number): CpuBrake {
   const seen = new Set<number>();
-  const group = makeGroup(cores);
-  const timer = group
-    ? setInterval(() => follow(pids(), seen, group.add), FOLLOW_MS)
-    : setInterval(() => follow(pids(), seen, () => {}), FOLLOW_MS);
-  const pulses = group ? null : startPulses(seen, cores);
+  const group = process.env.CPU_BRAKE === "signals" ? null : makeGroup(cores);
+  const timer = setInterval(() => follow(pids(), seen, group?.add ?? (() => {})), FOLLOW_MS);
+  const pulses = group ? null : startPulses(pids, cores);
   return {
     kind: group?.kind ?? "SIGSTOP pulses",
     seen,
@@ -59,7 +57,10 @@ function makeGroup(cores: number) {
       mkdirSync(folder, { recursive: true });
       limit(folder, Math.round(cores * PERIOD_US));
     });
-    if (!isMade) continue;
+    if (!isMade) {
+      attempt(() => rmdirSync(folder));
+      continue;
+    }
     const addTo = (parent: string) => (pid: number) => writeFileSync(`${parent}/cgroup.procs`, String(pid));
     return {
       kind,
@@ -85,9 +86,10 @@ function writeV2(folder: string, quotaUs: number | null): void {
 }
 
 /** Stops the processes for most of each tenth of a second. Returns what ends it. */
-function startPulses(pids: ReadonlySet<number>, cores: number): () => void {
+function startPulses(pids: () => readonly number[], cores: number): () => void {
+  // Those that are there now: the number of one that is gone may be another program's.
   const signal = (name: "SIGSTOP" | "SIGCONT"): void => {
-    for (const pid of pids) attempt(() => process.kill(pid, name));
+    for (const pid of pids()) attempt(() => process.kill(pid, name));
   };
   const timer = setInterval(() => {
     signal("SIGCONT");
