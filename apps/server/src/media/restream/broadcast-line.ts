@@ -1,10 +1,10 @@
 import type { FeedSink } from "../feed/session-feed.ts";
 import { type AacTrack, Payload, TICKS_PER_SECOND, type Track } from "../packet.ts";
-import { silenceOf } from "../silence.ts";
+import { SILENT_TRACK } from "../silence.ts";
+import { AudioClock } from "../timeline/audio-clock.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
 import { type LineMemory, LinePages } from "./line-pages.ts";
-import { SILENT_TRACK, SilentAudio } from "./silent-audio.ts";
 import { Slate } from "./slate.ts";
 
 /** Limit of the bytes kept since the last keyframe, for targets that join. Beyond it, targets wait for the next keyframe. */
@@ -57,8 +57,8 @@ export class BroadcastLine implements FeedSink {
   #refusal: string | null = null;
   #audioId = -1;
   #audioRate = TICKS_PER_SECOND;
-  #silence: SilentAudio | null = null;
-  #silentFrame: Uint8Array = silenceOf(SILENT_TRACK).data.bytes;
+  /** In place of the sound that the source does not have; null before its first picture, and where it has sound. */
+  #silence: AudioClock | null = null;
   readonly #slate: Slate | null;
   /** Added to all timestamps: the total duration of the slates sent so far. */
   #shiftTicks = 0;
@@ -78,8 +78,7 @@ export class BroadcastLine implements FeedSink {
   constructor(settings: BroadcastLineSettings) {
     this.#settings = settings;
     this.#pages = new LinePages(settings.memory, (run) => this.#give(run));
-    const output = { picture: this.#writeSlate, silence: this.#writeSilence };
-    this.#slate = settings.hasSlate ? new Slate(output) : null;
+    this.#slate = settings.hasSlate ? new Slate(this.#writeSlate) : null;
   }
 
   get readerCount(): number {
@@ -124,7 +123,7 @@ export class BroadcastLine implements FeedSink {
     const video = all.find((track) => track.kind === "video") ?? null;
     const sound = all.find((track): track is AacTrack => track.kind === "audio" && track.codec === "aac") ?? null;
     const tracks: LineTracks = { video, audio: isVideoOnly ? null : (sound ?? SILENT_TRACK) };
-    this.#silence = isVideoOnly || sound ? null : (this.#silence ?? new SilentAudio());
+    if (tracks.audio !== SILENT_TRACK) this.#silence = null;
     this.#audioId = !isVideoOnly && sound ? sound.id : -1;
     this.#audioRate = sound?.sampleRate ?? TICKS_PER_SECOND;
     if (this.#tracks === null || !areSame(this.#tracks, tracks)) {
@@ -132,7 +131,6 @@ export class BroadcastLine implements FeedSink {
       this.#slate?.forget();
     }
     this.#tracks = tracks;
-    this.#silentFrame = silenceOf(sound ?? SILENT_TRACK).data.bytes;
     this.#enteredTicks = Number.NEGATIVE_INFINITY;
     this.#refusal = format.begin(tracks);
     if (this.#refusal !== null) for (const reader of this.#readers) reader.refuse(this.#refusal);
@@ -162,7 +160,9 @@ export class BroadcastLine implements FeedSink {
       if (isIndependent) this.#slate?.keyframe(payload);
       const decodeTicks = decodeTime + this.#shiftTicks;
       this.#write({ kind, decodeTicks, presentationTicks: time + this.#shiftTicks, isIndependent, data });
-      this.#silence?.until(decodeTicks, this.#writeSilence);
+      if (this.#tracks?.audio !== SILENT_TRACK) return;
+      this.#silence ??= this.#silenceFrom(decodeTicks, SILENT_TRACK);
+      this.#silence.fillTo(decodeTicks);
     } else if (trackId === this.#audioId)
       this.#writeAudio((time * TICKS_PER_SECOND) / this.#audioRate + this.#shiftTicks, data);
   }
@@ -172,7 +172,7 @@ export class BroadcastLine implements FeedSink {
     if (!this.#tracks || this.#refusal !== null) return;
     const from = ticks + this.#shiftTicks;
     const { audio } = this.#tracks;
-    this.#slate?.begin(from, audio && (this.#silence ?? new SilentAudio(audio, from)));
+    this.#slate?.begin(from, audio && (this.#silence ?? this.#silenceFrom(from, audio)));
   }
 
   end(): void {
@@ -182,7 +182,15 @@ export class BroadcastLine implements FeedSink {
   readonly #writeSlate = (ticks: number, data: Uint8Array): void =>
     this.#write({ kind: "video", decodeTicks: ticks, presentationTicks: ticks, isIndependent: true, data });
 
-  readonly #writeSilence = (ticks: number): void => this.#writeAudio(ticks, this.#silentFrame);
+  /** Writes the silence that it is filled with. It counts the target's time, in which slates take time. */
+  #silenceFrom(ticks: number, track: AacTrack): AudioClock {
+    const clock = new AudioClock(track, ({ time, data }) => {
+      this.#writeAudio((time * TICKS_PER_SECOND) / track.sampleRate, data.bytes);
+      data.release();
+    });
+    clock.start(0, ticks);
+    return clock;
+  }
 
   #writeAudio(ticks: number, data: Uint8Array): void {
     this.#write({ kind: "audio", decodeTicks: ticks, presentationTicks: ticks, isIndependent: true, data });

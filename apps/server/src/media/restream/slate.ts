@@ -1,5 +1,5 @@
 import { type Payload, TICKS_PER_SECOND } from "../packet.ts";
-import type { SilentAudio } from "./silent-audio.ts";
+import type { AudioClock } from "../timeline/audio-clock.ts";
 
 /** Interval at which the last picture is repeated. */
 const PICTURE_TICKS = TICKS_PER_SECOND;
@@ -11,19 +11,16 @@ const AWAY_TICKS = TICKS_PER_SECOND;
  */
 const MARGIN_TICKS = TICKS_PER_SECOND / 2;
 
-export interface SlateOutput {
-  picture(ticks: number, data: Uint8Array): void;
-  silence(ticks: number): void;
-}
+type Silence = Pick<AudioClock, "fillTo">;
 
 /**
  * What targets get while the source is away, so that they do not end the broadcast: the source's last keyframe once per second, and silence. The
  * slate takes no time on the session's timeline, but it does at the target.
  */
 export class Slate {
-  readonly #output: SlateOutput;
+  readonly #picture: (ticks: number, data: Uint8Array) => void;
   #keyframe: Payload | null = null;
-  #silence: SilentAudio | null = null;
+  #silence: Silence | null = null;
   /** Null while the source is present. */
   #beginTicks: number | null = null;
   /** Monotonic time of the first tick since then. */
@@ -32,8 +29,9 @@ export class Slate {
   #isShown = false;
   #nextPictureTicks = 0;
 
-  constructor(output: SlateOutput) {
-    this.#output = output;
+  /** Calls `picture` with each repetition of the last one. */
+  constructor(picture: (ticks: number, data: Uint8Array) => void) {
+    this.#picture = picture;
   }
 
   /** Keeps the newest keyframe. */
@@ -50,7 +48,7 @@ export class Slate {
   }
 
   /** The source is away, and the target has everything up to `ticks`. `silence` is null for a target without audio. */
-  begin(ticks: number, silence: SilentAudio | null): void {
+  begin(ticks: number, silence: Silence | null): void {
     this.#beginTicks = ticks;
     this.#beganAtMs = null;
     this.#silence = silence;
@@ -68,9 +66,9 @@ export class Slate {
     this.#isShown = true;
     const ticks = this.#beginTicks + this.#elapsedTicks;
     for (; this.#nextPictureTicks <= ticks; this.#nextPictureTicks += PICTURE_TICKS) {
-      if (this.#keyframe) this.#output.picture(this.#nextPictureTicks, this.#keyframe.bytes);
+      if (this.#keyframe) this.#picture(this.#nextPictureTicks, this.#keyframe.bytes);
     }
-    this.#silence?.until(ticks, this.#output.silence);
+    this.#silence?.fillTo(ticks);
   }
 
   /** The source has returned. Returns the ticks by which everything that follows is delayed. */
@@ -80,7 +78,7 @@ export class Slate {
     this.#beginTicks = null;
     if (!this.#isShown) return 0;
     const ticks = this.#elapsedTicks + MARGIN_TICKS;
-    this.#silence?.until(begin + ticks - this.#silence.frameTicks, this.#output.silence);
+    this.#silence?.fillTo(begin + ticks);
     return ticks;
   }
 }

@@ -1,6 +1,5 @@
-import { silentAacFrame } from "@weir/formats/codecs";
-import type { AacTrack } from "../packet.ts";
-import { TICKS_PER_SECOND } from "../packet.ts";
+import { type AacTrack, TICKS_PER_SECOND } from "../packet.ts";
+import { silenceOf } from "../silence.ts";
 import { MAX_FILE_SECONDS } from "./file-spec.ts";
 
 export interface AudioFrame {
@@ -16,10 +15,10 @@ export class AudioLine {
   readonly #silence: Uint8Array;
   #next: number | null = null;
 
-  constructor({ sampleRate, frameSamples, channels }: AacTrack) {
-    this.#rate = sampleRate;
-    this.#frameSamples = frameSamples;
-    this.#silence = silentAacFrame(channels);
+  constructor(track: AacTrack) {
+    this.#rate = track.sampleRate;
+    this.#frameSamples = track.frameSamples;
+    this.#silence = silenceOf(track).data.bytes;
   }
 
   /** The frames to write for the frame at `ticks`, in order. Without a timestamp it follows the previous frame. */
