@@ -1,8 +1,12 @@
 import { buffer } from "node:stream/consumers";
-import { readSamples } from "@weir/formats/mp4";
+import { type FragmentSample, readSamples } from "@weir/formats/mp4";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../../platform/clock.ts";
 import { windowPrefix } from "../../ports/index.ts";
 import { MediaRig, until } from "../testing/media-rig.ts";
+import { KeptLedger } from "../vod/asset-pipeline-rig.ts";
+import { VodChildren } from "../vod/vod-children.ts";
+import { ClipPipeline } from "./clip-pipeline.ts";
 import { readWindow } from "./kept-window.ts";
 
 let rig: MediaRig;
@@ -12,6 +16,9 @@ beforeEach(async () => {
   startedAt = rig.clock.now();
 });
 afterEach(() => rig[Symbol.asyncDispose]());
+
+/** Of a frame of the source; a silent one has fewer. */
+const SOUND_BYTES = 10;
 
 const CLIP = { sessionId: "session-1", projectId: "project-1", assetId: "clip-1" };
 const PREFIX = windowPrefix(CLIP);
@@ -60,6 +67,40 @@ test("segments that leave the live window are retained for the clip, then releas
   expect((await numbersOf(await found())).slice(0, 60)).toEqual(upTo(0, 60));
   rig.clock.advance(120_000);
   await until(() => inUse() === 0, "the memory to be given back");
+});
+
+test("a clip across the loss of the sound has silence there, and no gap", async () => {
+  rig.publishGate.nextStart = { sessionId: CLIP.sessionId };
+  for (const audio of [true, false, true]) await rig.send(rig.publish().publication, { seconds: 4, audio });
+  keep(0, 9.9);
+  const parent = await found();
+  const [first, last] = [1, 4].map((nth) => parent.renditions[0]?.segments[nth]);
+  const ledger = new KeptLedger();
+  const { folder, store } = rig;
+  const settings = { clock: systemClock, store, children: new VodChildren(systemClock), folder, preset: "ultrafast" };
+  const from = { fromMs: first?.programDateTimeMs ?? 0, toMs: (last?.programDateTimeMs ?? 0) + 2_000 };
+  const work = {
+    assetId: "clip-1",
+    projectId: CLIP.projectId,
+    outPrefix: "v1/project-1/asset/clip-1/out/1/",
+    parent,
+    ...from,
+  };
+  await new ClipPipeline(settings).make(work, ledger, new AbortController().signal);
+  const { renditions, keyPrefix } = ledger.media;
+  const sound = renditions.find(({ rendition }) => rendition === "audio");
+  expect(sound?.segments.map(({ gap, discontinuity }) => gap || discontinuity)).toEqual(Array(4).fill(false));
+  expect(new Set(sound?.segments.map(({ init }) => init)).size).toBe(1);
+  const frames: FragmentSample[] = [];
+  for (const { span, offset, length } of sound?.segments ?? []) {
+    const range = { start: offset, end: offset + length - 1 };
+    frames.push(...readSamples(await buffer(await store.read(`${keyPrefix}audio/${span}`, range))));
+  }
+  const steps = frames.slice(1).map(({ time }, index) => time - (frames[index]?.time ?? 0));
+  expect(new Set(steps)).toEqual(new Set([1024]));
+  const secondsOf = (some: readonly unknown[]) => (some.length * 1024) / 48_000;
+  expect(secondsOf(frames)).toBeCloseTo(8, 1);
+  expect(secondsOf(frames.filter(({ data }) => data.byteLength < SOUND_BYTES))).toBeCloseTo(4, 1);
 });
 
 test("the keeper waits at most 12 s for the end, and ignores a session that is not on this node", async () => {

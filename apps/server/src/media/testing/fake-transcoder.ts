@@ -20,7 +20,7 @@ export interface FakeMachine {
 
 /**
  * A child that answers at once, or as fast as its machine is: each source picture comes back in every rung as one byte, cut where it was told to
- * cut.
+ * cut, and sound comes back as it is.
  */
 export class FakeChild implements TranscodeChild {
   static #nextPid = 1000;
@@ -95,7 +95,7 @@ export class FakeChild implements TranscodeChild {
   #finish(message: ToChild, ms: number): void {
     this.#take(message);
     this.#busyMs += ms;
-    if (message.type !== "packet") return;
+    if (message.type !== "packet" && message.type !== "audio") return;
     this.#packets++;
     this.#report();
   }
@@ -116,7 +116,8 @@ export class FakeChild implements TranscodeChild {
     else if (message.type === "flush") {
       this.#wantsIdr = true;
       this.#handler.message({ type: "flushed", id: message.id });
-    } else if (message.type === "packet") this.#packet(message.pts, message.data.subarray(0, 1));
+    } else if (message.type === "audio") this.#handler.message({ type: "audio", pts: message.pts, data: message.data });
+    else if (message.type === "packet") this.#packet(message.pts, message.data.subarray(0, 1));
   }
 
   /** The format and the first byte of the keyframe's picture data; a tile is filled with that byte. */

@@ -38,6 +38,10 @@ function expectWhole(rig: TimelineRig): void {
 function reconnect(rig: TimelineRig, seconds: number, tracks: readonly Track[], change = (same: Arrival[]) => same) {
   rig.timeline.pause();
   rig.wait(3000);
+  takeOver(rig, seconds, tracks, change);
+}
+
+function takeOver(rig: TimelineRig, seconds: number, tracks: readonly Track[], change = (same: Arrival[]) => same) {
   rig.timeline.publisher();
   for (const track of tracks) rig.timeline.track(track);
   const audio = tracks.some(({ kind }) => kind === "audio");
@@ -57,6 +61,16 @@ describe("a source that loses its audio", () => {
     ]);
     expect(discontinuities(rig)).toBe(0);
     expect(secondsOf(silent(rig))).toBeCloseTo(20, 0);
+    expectWhole(rig);
+  });
+
+  test("by a takeover goes on with silence, without a discontinuity, and gets its sound back by another one", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 3 });
+    takeOver(rig, 7, [VIDEO]);
+    takeOver(rig, 3, [VIDEO, AUDIO]);
+    expect(discontinuities(rig)).toBe(0);
+    expect(secondsOf(silent(rig))).toBeCloseTo(7, 0);
     expectWhole(rig);
   });
 

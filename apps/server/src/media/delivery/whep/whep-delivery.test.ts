@@ -10,6 +10,9 @@ const PORT = 8189;
 /** TOC byte of a packet with one frame of 20 ms. */
 const OPUS_20_MS = 0xf8;
 
+/** Of a frame of the source; a silent one has fewer. */
+const SOUND_BYTES = 10;
+
 const RUNG = { name: "180p", width: 320, height: 180, fps: 0 };
 const WELL = { peer: 1, fractionLost: 0, roundTripMs: 20, retransmits: 0, availableBps: null };
 
@@ -76,6 +79,24 @@ describe("WHEP", () => {
     const playlist = await rig.text("/hls/playstream1/index.m3u8");
     expect([...playlist.matchAll(/TYPE=AUDIO/g)]).toHaveLength(1);
     expect(playlist).not.toContain("opus");
+  });
+
+  it("sends silence while a source has no sound, without a hole, and its sound when it is back", async () => {
+    await using live = await openLive({ audio: true });
+    const { rig, peers } = live;
+    await live.watch();
+    rig.publishGate.nextStart = { sessionId: "session-1" };
+    for (const audio of [false, true]) await rig.send(rig.publish().publication, { seconds: 6, audio });
+    const sound = peers.frames.filter(({ kind }) => kind === "audio");
+    const steps = sound.slice(1).map(({ time }, index) => Math.round(time - (sound[index]?.time ?? 0)));
+    expect(new Set(steps)).toEqual(new Set([(1024 * 90_000) / 48_000]));
+    const isSilent = sound.map(({ data }) => data.byteLength < SOUND_BYTES);
+    const frames = isSilent.filter(Boolean).length;
+    expect(Math.abs((frames * 1024) / 48_000 - 6)).toBeLessThan(0.1);
+    // In one piece, then the sound.
+    expect(isSilent.lastIndexOf(true) - isSilent.indexOf(true) + 1).toBe(frames);
+    expect(sound.length - isSilent.lastIndexOf(true)).toBeGreaterThan(250);
+    expect(peers.latest.isClosed).toBe(false);
   });
 
   it("requires a credential that the gate accepts, and does not distinguish unknown from gated ids", async () => {
