@@ -58,6 +58,11 @@ export class ForeignPlayer {
     return this.#page.evaluate("foreign.state()");
   }
 
+  /** The longest stall since the last call. */
+  takeLongestStallMs(): Promise<number> {
+    return this.#page.evaluate("player.takeLongestStallMs()");
+  }
+
   async seek(seconds: number): Promise<void> {
     await this.#page.evaluate(`player.seek(${seconds})`);
   }
@@ -143,6 +148,15 @@ export class NativePlayer {
 
   get position(): number | null {
     return this.#position;
+  }
+
+  /** The longest time without progress since the last call. */
+  takeLongestStallMs(): number {
+    const now = performance.now();
+    const longest = Math.max(this.longestStallMs, now - (this.#movedAt ?? now));
+    this.longestStallMs = 0;
+    this.#movedAt &&= now;
+    return longest;
   }
 
   /** The end of its output. */

@@ -67,6 +67,13 @@ window.player = {
     this.switchTo(width);
     video.play().catch(() => {});
   },
+  // Since the last call.
+  takeLongestStallMs() {
+    const longest = longestStallMs();
+    seen.longestStallMs = 0;
+    seen.stalledAt &&= performance.now();
+    return longest;
+  },
   seek(seconds) {
     video.currentTime = seconds;
   },
