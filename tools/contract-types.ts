@@ -1,5 +1,5 @@
 import * as contract from "@weir/contract";
-import { schemaDescriptions } from "@weir/contract/descriptions";
+import { describeField, schemaDescriptions } from "@weir/contract/descriptions";
 
 /** A schema of the contract, as far as types need it. */
 interface Schema {
@@ -66,7 +66,7 @@ const nameOfShape = new Map(
 function declaration(name: string, schema: Schema): string {
   const about: Readonly<Record<string, string>> = schemaDescriptions;
   const comment = commented(about[name] ?? schema.description, "");
-  const type = typeOf(schema, "");
+  const type = typeOf(schema, "", name);
   return schema.properties && !schema.anyOf
     ? `${comment}export interface ${name} ${type}\n`
     : `${comment}export type ${name} = ${type};\n`;
@@ -76,33 +76,35 @@ const union = (name: string, about: string, values: readonly string[]): string =
   `/** ${about} */\nexport type ${name} = ${values.map((value) => JSON.stringify(value)).join(" | ")};\n`;
 
 /** The type of a field or element: a name if it has one. */
-function reference(schema: Schema, indent: string): string {
-  return nameOfShape.get(shapeOf(schema)) ?? typeOf(schema, indent);
+function reference(schema: Schema, indent: string, path: string): string {
+  return nameOfShape.get(shapeOf(schema)) ?? typeOf(schema, indent, path);
 }
 
-function typeOf(schema: Schema, indent: string): string {
+function typeOf(schema: Schema, indent: string, path: string): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.properties) return objectOf(schema.properties, schema.required ?? [], indent);
-  if (schema.anyOf) return schema.anyOf.map((one) => reference(one, indent)).join(" | ");
-  if (schema.type === "array") return listOf(schema, indent);
+  if (schema.properties) return objectOf(schema, indent, path);
+  if (schema.anyOf) return schema.anyOf.map((one) => reference(one, indent, path)).join(" | ");
+  if (schema.type === "array") return listOf(schema, indent, path);
   if (schema.type !== "object") return PRIMITIVES[schema.type ?? ""] ?? "unknown";
   const [value = schema.additionalProperties] = Object.values(schema.patternProperties ?? {});
-  return `Record<string, ${typeof value === "object" ? reference(value, indent) : "unknown"}>`;
+  return `Record<string, ${typeof value === "object" ? reference(value, indent, path) : "unknown"}>`;
 }
 
-function listOf({ items }: Schema, indent: string): string {
+function listOf({ items }: Schema, indent: string, path: string): string {
   if (items === undefined) return "unknown[]";
-  if (Array.isArray(items)) return `[${items.map((item) => reference(item, indent)).join(", ")}]`;
-  const item = reference(items as Schema, indent);
+  if (Array.isArray(items)) return `[${items.map((item) => reference(item, indent, path)).join(", ")}]`;
+  const item = reference(items as Schema, indent, path);
   return /[ {]/.test(item) ? `(${item})[]` : `${item}[]`;
 }
 
-function objectOf(properties: Readonly<Record<string, Schema>>, required: readonly string[], indent: string): string {
+function objectOf({ properties = {}, required = [] }: Schema, indent: string, path: string): string {
   const inner = `${indent}  `;
   const fields = Object.entries(properties).map(([name, field]) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
-    return `${commented(field.description, inner)}${inner}${key}${required.includes(name) ? "" : "?"}: ${reference(field, inner)};\n`;
+    const about = commented(field.description ?? describeField(`${path}.${name}`), inner);
+    const type = reference(field, inner, `${path}.${name}`);
+    return `${about}${inner}${key}${required.includes(name) ? "" : "?"}: ${type};\n`;
   });
   return `{\n${fields.join("")}${indent}}`;
 }

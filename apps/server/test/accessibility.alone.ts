@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
@@ -74,4 +76,34 @@ test("the dialogs of a multistream target are accessible", async () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog", { name: dialog }).waitFor({ state: "hidden" });
   }
+});
+
+test("a form shows its request as code, without the secret that was typed, and the code does what the form would", async () => {
+  const [address = ""] = pages.find(([path]) => path.endsWith("tab=multistream")) ?? [];
+  const url = new URL(address, arena.weir.url);
+  await page.goto(url.href);
+  await page.getByRole("button", { name: "Add target", exact: true }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Add target" });
+  await dialog.getByLabel("Name").fill("By curl");
+  await dialog.getByRole("textbox", { name: "Stream key" }).fill("typed-secret");
+  await dialog.getByRole("button", { name: "Show as code" }).click();
+  const code = dialog.locator("pre");
+  const shown: string[] = [];
+  for (const [language, says] of [
+    ["curl", "curl -X POST"],
+    ["TypeScript", "await weir.streams.addTarget("],
+    ["Python", "requests.post("],
+  ] as const) {
+    await dialog.getByRole("tab", { name: language }).click();
+    await code.getByText(says).waitFor();
+    expect([language, await violationsOf(page)]).toEqual([language, []]);
+    shown.push((await code.textContent()) ?? "");
+  }
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+  for (const text of shown) expect([text.includes("WEIR_KEY"), text.includes("typed-secret")]).toEqual([true, false]);
+  const env = { PATH: process.env.PATH, WEIR_KEY: arena.weir.apiKey };
+  await promisify(execFile)("sh", ["-c", shown[0] ?? ""], { env });
+  const { multistream } = await arena.weir.client.streams.get(url.pathname.split("/").at(-1) ?? "");
+  const [, added] = multistream.targets;
+  expect((await arena.weir.client.targets.get(added?.id ?? "")).name).toBe("By curl");
 });

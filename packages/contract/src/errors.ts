@@ -15,6 +15,8 @@ export const ErrorBody = Type.Object({
   requestId: Type.Optional(
     Type.String({ description: "Identifies the request in the server's log; also in the header `X-Request-Id`" }),
   ),
-  docs: Type.Optional(Type.String({ description: "Address of a page that helps, such as the API's description" })),
+  docs: Type.Optional(
+    Type.String({ description: "Path of a page that helps: about the code, or the API's description" }),
+  ),
 });
 export type ErrorBody = Static<typeof ErrorBody>;

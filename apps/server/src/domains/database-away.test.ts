@@ -30,7 +30,10 @@ it.each([
     expect([answer.statusCode, answer.headers["retry-after"], answer.json()]).toEqual([
       503,
       "5",
-      { errors: [message], message, code: "database-away", requestId: answer.headers["x-request-id"] },
+      {
+        ...{ errors: [message], message, code: "database-away", docs: "/docs/errors/database-away" },
+        requestId: answer.headers["x-request-id"],
+      },
     ]);
   },
 );

@@ -29,7 +29,7 @@ const importing = {
 export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
   requestUpload: {
     description:
-      "Creates an asset whose file the caller will send, and returns two addresses for it: `url` for a single `PUT`, and `tusEndpoint` for a resumable upload with any tus client. Both are valid for this asset only, so a web page can upload without an API key. Processing begins when the last byte has arrived.",
+      "Creates an asset whose file the caller will send, and returns two addresses for it: `url` for a single `PUT`, and `tusEndpoint` for a resumable upload with any tus client. Both are valid for this asset only, so a web page can upload without an API key. Processing begins when the last byte has arrived. Answers 200 where other creations answer 201: clients of the public API expect that.",
     example: {
       body: { name: "film.mp4" },
       answer: {
@@ -113,7 +113,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
   },
   transcode: {
     description:
-      "Transcodes a file from your storage or a web address and writes HLS or MP4 files to a bucket of yours. Weir keeps neither the file nor the results. The answer is a task; it reports progress and ends with the paths of the results.",
+      "Transcodes a file from your storage or a web address and writes HLS or MP4 files to a bucket of yours. Weir keeps neither the file nor the results. The answer is a task; it reports progress and ends with the paths of the results. Answers 200 where other creations answer 201: clients of the public API expect that.",
     example: {
       body: {
         input: { url: "https://files.example.org/film.mp4" },
@@ -155,7 +155,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
 export const clipDescriptions: DescriptionsOf<typeof clipRoutes> = {
   createClip: {
     description:
-      "Cuts a clip out of a live stream, a recording or an asset. Times are milliseconds since the Unix epoch, as players read them from `EXT-X-PROGRAM-DATE-TIME`, or count from the start of the media. The clip is an asset of its own, and stays when its source is deleted.",
+      "Cuts a clip out of a live stream, a recording or an asset. Times are milliseconds since the Unix epoch, as players read them from `EXT-X-PROGRAM-DATE-TIME`, or count from the start of the media. The clip is an asset of its own, and stays when its source is deleted. Answers 200 where other creations answer 201: clients of the public API expect that.",
     example: {
       body: {
         playbackId: playbackIds.stream,

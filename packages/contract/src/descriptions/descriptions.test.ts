@@ -52,6 +52,19 @@ describe("every public operation", () => {
     expect(statuses).toEqual(expect.arrayContaining([...route.failures]));
   });
 
+  it("says so where its status is the public API's, and another than that of its like", () => {
+    // They store nothing.
+    const answers = ["tryAccess", "createOwnerToken"];
+    for (const { name, route, description } of described) {
+      const { status } = route.success;
+      const creates = route.method === "POST" && !route.path.includes(":") && !answers.includes(name);
+      if (creates && status === 200)
+        expect([name, description.description]).toEqual([name, expect.stringContaining("200 where")]);
+      if (route.method === "PATCH" && status === 204)
+        expect([name, description.description]).toEqual([name, expect.stringContaining("204 without")]);
+    }
+  });
+
   it.each(described)("$name describes each of its parameters", ({ route }) => {
     for (const [, name = ""] of route.path.matchAll(/:(\w+)/g))
       expect([name, describePathParameter(route.path, name)]).toEqual([name, expect.stringMatching(/.{10}/)]);

@@ -20,6 +20,7 @@ export {
   playbackIds as examplePlaybackIds,
   STREAM_KEY as exampleStreamKey,
 } from "./example-objects.ts";
+export { describeField } from "./field-descriptions.ts";
 export { describePathParameter, describeQueryParameter } from "./parameter-descriptions.ts";
 export { namedSchemas, schemaDescriptions } from "./schema-descriptions.ts";
 

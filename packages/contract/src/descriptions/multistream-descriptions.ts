@@ -23,7 +23,7 @@ export const multistreamDescriptions: DescriptionsOf<typeof multistreamRoutes> =
   },
   patchTarget: {
     description:
-      "Changes the name or address of a target, or disables it. The change takes effect at once for every live stream that uses the target. There is no body in the answer.",
+      "Changes the name or address of a target, or disables it. The change takes effect at once for every live stream that uses the target. There is no body in the answer. Answers 204 without the object: clients of the public API expect that.",
     example: { params: { id: ids.target }, body: { disabled: true } },
     errors: ["bad-request", "private-address", "bad-url", "not-found"],
   },

@@ -71,7 +71,7 @@ export const playbackDescriptions: DescriptionsOf<typeof playbackRoutes> = {
 export const accessControlDescriptions: DescriptionsOf<typeof accessControlRoutes> = {
   createSigningKey: {
     description:
-      "Creates a key pair for playback tokens (ES256). Only this answer contains `privateKey`: keep it on your server and sign a token there for each viewer. A project can have ten keys, so that one can replace another without a gap.",
+      "Creates a key pair for playback tokens (ES256). Only this answer contains `privateKey`: keep it on your server and sign a token there for each viewer. A project can have ten keys, so that one can replace another without a gap. Answers 200 where other creations answer 201: clients of the public API expect that.",
     example: {
       body: { name: "Signing Key 1" },
       answer: {
@@ -96,7 +96,7 @@ export const accessControlDescriptions: DescriptionsOf<typeof accessControlRoute
   },
   patchSigningKey: {
     description:
-      "Renames a signing key, or disables it. Tokens of a disabled key are refused within 5 seconds, also for viewers who are watching; enabling it makes them valid again.",
+      "Renames a signing key, or disables it. Tokens of a disabled key are refused within 5 seconds, also for viewers who are watching; enabling it makes them valid again. Answers 204 without the object: clients of the public API expect that.",
     example: { params: { id: ids.signingKey }, body: { disabled: true } },
     errors: ["not-found"],
   },

@@ -33,6 +33,7 @@ export const schemaDescriptions = {
   NewAsset: "An asset to be uploaded.",
   NewAssetFromUrl: "An asset to be fetched from an address.",
   NewClip: "The part of a stream, recording or asset to cut.",
+  NewExport: "Where to send the file of an asset.",
   NewMultistreamTarget: "A target to forward streams to.",
   NewOwnerToken: "The stream or recording to play with an owner token.",
   NewSigningKey: "A signing key to create.",

@@ -56,19 +56,19 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   patchStream: {
     description:
-      "Changes the given fields and leaves all others as they are. Changes of targets, the playback policy and `suspended` take effect at once, also for a live stream; `record` and `profiles` can only change while the stream is not active. There is no body in the answer, as clients of the public API expect.",
+      "Changes the given fields and leaves all others as they are. Changes of targets, the playback policy and `suspended` take effect at once, also for a live stream; `record` and `profiles` can only change while the stream is not active. There is no body in the answer, as clients of the public API expect. Answers 204 without the object: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { name: "Main stage, day 2", playbackPolicy: { type: "jwt" } } },
     errors: [...invalidStream, "not-found"],
   },
   patchStreamRecord: {
     description:
-      "Switches recording on or off for the sessions that begin from now on. A session that is live keeps the setting it began with, so the request is refused while the stream is active.",
+      "Switches recording on or off for the sessions that begin from now on. A session that is live keeps the setting it began with, so the request is refused while the stream is active. Answers 204 without the object: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { record: true } },
     errors: ["bad-request", "not-found"],
   },
   patchStreamSuspended: {
     description:
-      "Blocks a stream or unblocks it. Suspending disconnects the broadcaster at once and refuses new ones, and viewers are refused too; the stream and its recordings are kept.",
+      "Blocks a stream or unblocks it. Suspending disconnects the broadcaster at once and refuses new ones, and viewers are refused too; the stream and its recordings are kept. Answers 204 without the object: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { suspended: true } },
     errors: ["not-found", "missing-suspended"],
   },

@@ -12,7 +12,7 @@ const body = {
 export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
   createWebhook: {
     description:
-      "Registers a URL of yours that Weir calls when one of the chosen events happens. With `sharedSecret` every call is signed. Deliveries are in order for each stream, and are retried for a day. Addresses of private networks are refused.",
+      "Registers a URL of yours that Weir calls when one of the chosen events happens. With `sharedSecret` every call is signed. Deliveries are in order for each stream, and are retried for a day. Addresses of private networks are refused. Answers 200 where other creations answer 201: clients of the public API expect that.",
     example: { body, answer: webhook },
     errors: ["bad-request", "private-address", "not-found"],
   },
@@ -48,7 +48,7 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
   },
   patchWebhook: {
     description:
-      "Changes the given fields of a webhook. `paused: true` keeps events for up to 7 days without delivering them, and `paused: false` delivers what waits. There is no body in the answer.",
+      "Changes the given fields of a webhook. `paused: true` keeps events for up to 7 days without delivering them, and `paused: false` delivers what waits. There is no body in the answer. Answers 204 without the object: clients of the public API expect that.",
     example: { params: { id: ids.webhook }, body: { paused: false } },
     errors: ["bad-request", "private-address", "not-found"],
   },

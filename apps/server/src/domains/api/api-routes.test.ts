@@ -25,6 +25,7 @@ it("an error says what it is by a code, and in words", async () => {
     message: "not found",
     code: "not-found",
     requestId: unknown.headers["x-request-id"],
+    docs: "/docs/errors/not-found",
   });
   const misshapen = await kit.call("POST", "/api/stream", { name: 7 });
   expect(misshapen.json()).toMatchObject({ errors: [expect.stringContaining("string")], code: "invalid-body" });

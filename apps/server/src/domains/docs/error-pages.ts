@@ -28,7 +28,13 @@ function errorPage(code: ErrorCode): DocsPage {
   const list = operations.map(
     ({ route, tag }) => `- [${route.summary}](${addressOf(groupPath(tag))}#${headingId(route.summary)})`,
   );
-  const body = { errors: [meaning], message: meaning, code, requestId: "9f1c2e7a6b3d4805" };
+  const body = {
+    errors: [meaning],
+    message: meaning,
+    code,
+    requestId: "9f1c2e7a6b3d4805",
+    docs: addressOf(`errors/${code}`),
+  };
   const markdown = [
     `# ${code}`,
     `Status ${statuses.join(" or ")}.`,

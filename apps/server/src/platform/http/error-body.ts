@@ -8,12 +8,18 @@ export interface ErrorAnswer {
   readonly requestId?: string;
   /** The validator's own object as JSON, which clients of the public API expect in place of the sentence. */
   readonly validation?: string;
-  /** Address of a page that helps. */
+  /** Address of a page that helps; by default, of the page about the code. A body without a request id has none. */
   readonly docs?: string;
 }
 
 /** The body of every error response of the API. */
-export const errorBody = ({ code, message, requestId, validation, docs }: ErrorAnswer) => ({
+export const errorBody = ({
+  code,
+  message,
+  requestId,
+  validation,
+  docs = requestId === undefined ? undefined : `/docs/errors/${code}`,
+}: ErrorAnswer) => ({
   errors: [validation ?? message],
   message,
   code,

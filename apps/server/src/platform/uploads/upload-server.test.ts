@@ -88,7 +88,8 @@ describe("one PUT", () => {
     for (const answer of [await put("forged", "x"), await begin(1, "forged")]) {
       const { message, ...rest } = (await answer.json()) as Record<string, unknown>;
       const requestId = answer.headers.get("x-request-id");
-      expect([answer.status, rest]).toEqual([403, { errors: [message], code: "forbidden", requestId }]);
+      const docs = "/docs/errors/forbidden";
+      expect([answer.status, rest]).toEqual([403, { errors: [message], code: "forbidden", requestId, docs }]);
     }
   });
 

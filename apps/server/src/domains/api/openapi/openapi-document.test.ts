@@ -5,6 +5,14 @@ import { EXAMPLE_ORIGIN } from "@weir/contract/descriptions";
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "./openapi-document.ts";
 
+interface Field {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Field>>;
+  readonly anyOf?: readonly Field[];
+  readonly items?: Field | false;
+}
+
 const LINT = fileURLToPath(new URL("../../../../../../tools/openapi-lint", import.meta.url));
 
 const document = openApiDocument("1.2.3");
@@ -54,6 +62,29 @@ describe("the OpenAPI document", () => {
       type: "array",
       items: { $ref: "#/components/schemas/Profile" },
     });
+  });
+
+  it("describes every field of a request body, by itself or by the object that it refers to", () => {
+    const { schemas } = document.components as { schemas: Record<string, Field> };
+    const bare: string[] = [];
+    const seen = new Set<string>();
+    const visit = (schema: Field, path: string): void => {
+      const name = schema.$ref?.split("/").at(-1);
+      if (name !== undefined && !seen.has(name)) visit(schemas[seen.add(name) && name] ?? {}, name);
+      for (const [field, inner] of Object.entries(schema.properties ?? {})) {
+        const refers = [inner, ...(inner.anyOf ?? [])].some(({ $ref }) => $ref !== undefined);
+        if (!inner.description && !refers) bare.push(`${path}.${field}`);
+        visit(inner, `${path}.${field}`);
+      }
+      for (const inner of [...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])]) visit(inner, path);
+    };
+    for (const { path, operation } of operations)
+      for (const { schema } of Object.values(
+        (operation.requestBody?.content ?? {}) as Record<string, { schema: Field }>,
+      ))
+        visit(schema, path);
+    expect(seen.size).toBeGreaterThan(20);
+    expect(bare).toEqual([]);
   });
 
   it("has a request id in every error", () => {

@@ -58,7 +58,7 @@ export class OpenApiErrors {
     const { meaning } = ERROR_CODES[code];
     this.#examples.set(code, {
       summary: meaning,
-      value: { errors: [meaning], message: meaning, code, requestId: EXAMPLE_REQUEST_ID },
+      value: { errors: [meaning], message: meaning, code, requestId: EXAMPLE_REQUEST_ID, docs: `/docs/errors/${code}` },
     });
     return { $ref: `#/components/examples/${code}` };
   }

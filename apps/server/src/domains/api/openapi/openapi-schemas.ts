@@ -1,4 +1,4 @@
-import { namedSchemas, schemaDescriptions } from "@weir/contract/descriptions";
+import { describeField, namedSchemas, schemaDescriptions } from "@weir/contract/descriptions";
 import type { Json } from "./openapi-types.ts";
 
 const textOf = (schema: unknown): string => JSON.stringify(schema);
@@ -26,7 +26,7 @@ export class OpenApiSchemas {
     if (!this.#components.has(name)) {
       // Set before its content is written, so that a schema may contain itself.
       this.#components.set(name, {});
-      const schema = this.#inline(namedSchemas.get(name) as object);
+      const schema = withFields(this.#inline(namedSchemas.get(name) as object), name);
       const descriptions: Readonly<Record<string, string>> = schemaDescriptions;
       this.#components.set(name, { ...schema, description: descriptions[name] });
     }
@@ -53,4 +53,29 @@ function tupled(schema: Json): Json {
   if (!Array.isArray(schema.items)) return schema;
   const { items, additionalItems: _, ...rest } = schema;
   return { ...rest, prefixItems: items, items: false, maxItems: (items as unknown[]).length };
+}
+
+/** The fields of a written schema, and those of objects in it that have no name, with a description for each. */
+function withFields(schema: Json, path: string): Json {
+  const inner = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (keyword === "anyOf") return [keyword, (value as Json[]).map((one) => withFields(one, path))];
+    if (keyword === "items" && typeof value === "object") return [keyword, withFields(value as Json, path)];
+    if (keyword !== "properties") return [keyword, value];
+    const fields = Object.entries(value as Record<string, Json>).map(([name, field]) => [
+      name,
+      withField(withFields(field, `${path}.${name}`), `${path}.${name}`),
+    ]);
+    return [keyword, Object.fromEntries(fields)];
+  });
+  return Object.fromEntries(inner);
+}
+
+/** A reference has the description of the object that it leads to. Of a choice, the first member says what it is about. */
+function withField(field: Json, path: string): Json {
+  if (field.description !== undefined || field.$ref !== undefined) return field;
+  const members = (field.anyOf ?? []) as Json[];
+  const description =
+    members.find((one) => one.description !== undefined)?.description ??
+    (members.some((one) => one.$ref !== undefined) ? undefined : describeField(path));
+  return description === undefined ? field : { ...field, description };
 }
