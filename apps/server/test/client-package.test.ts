@@ -112,10 +112,22 @@ test("a page that bundles it speaks with the server, and loads less than 15 KB o
   console.log(`the client is ${bytes} bytes, bundled, minified and compressed`);
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThan(MAX_CORE_BYTES);
-  const address = `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`;
-  const { WeirClient } = (await import(address)) as typeof import("@weir/client");
-  const ingest = await new WeirClient({ baseUrl: arena.weir.url, apiKey: arena.weir.apiKey }).ingest.list();
-  expect(ingest).not.toEqual([]);
+  const page = await arena.browser.context.newPage();
+  await page.route("**/bundle/*", (route) =>
+    route.fulfill(
+      route.request().url().endsWith(".js")
+        ? { contentType: "text/javascript", body: code }
+        : { contentType: "text/html", body: "<title>A page of a customer</title>" },
+    ),
+  );
+  await page.goto(`${arena.weir.url}/bundle/page`);
+  const called = `import("/bundle/client.js").then(async ({ WeirClient, WeirError }) => {
+    const weir = new WeirClient({ baseUrl: location.origin, apiKey: "${arena.weir.apiKey}" });
+    const error = await weir.streams.get("unknown").catch((thrown) => thrown);
+    return [(await weir.ingest.list()).length > 0, error instanceof WeirError, error.code];
+  })`;
+  expect(await page.evaluate(called)).toEqual([true, true, "not-found"]);
+  await page.close();
 });
 
 /** The machine's Node, which ran npm: 20.19 or newer. */
