@@ -19,7 +19,7 @@ const run = promisify(execFile);
 /** The examples of the client's documentation: `@example` of its exports, and the blocks of its README. */
 function examples(): { readonly place: string; readonly code: string }[] {
   const inSources = readdirSync(join(CLIENT, "src"))
-    .filter((name) => !name.endsWith(".test.ts"))
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .flatMap((name) =>
       [...readFileSync(join(CLIENT, "src", name), "utf8").matchAll(/^ \* @example\n((?: \*(?: .*)?\n)+?) \*\//gm)].map(
         ([, lines = ""]) => ({ place: name, code: lines.replace(/^ \* ?/gm, "") }),
