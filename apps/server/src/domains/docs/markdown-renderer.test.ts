@@ -15,3 +15,13 @@ it("headings have the ids that links on GitHub use, and the second of a name ano
   const { headings } = renderMarkdown("# `npm start`: a test\n\n## Errors\n\n## Errors");
   expect(headings.map(({ id }) => id)).toEqual(["npm-start-a-test", "errors", "errors-1"]);
 });
+
+it("a cell of a table has the head of its column, for phones, and none where the head is empty", () => {
+  const { html } = renderMarkdown("| `A` | |\n| --- | --- |\n| 1 | 2 |\n\n| B |\n| --- |\n| 3 |");
+  expect(html.match(/<td.*?<\/td>/g)).toEqual([
+    "<td></td>",
+    '<td data-head="A">1</td>',
+    "<td>2</td>",
+    '<td data-head="B">3</td>',
+  ]);
+});

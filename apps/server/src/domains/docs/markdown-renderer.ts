@@ -23,9 +23,10 @@ markdown.renderer.rules.fence = (tokens, index) => {
   return `<pre tabindex="0" data-language="${language}"><code>${markdown.utils.escapeHtml(content)}</code></pre>\n`;
 };
 
-/** Render a page, with an id at each heading. */
+/** Render a page, with an id at each heading, and in each cell of a table the head of its column, which phones show beside it. */
 export function renderMarkdown(text: string): Rendered {
   const tokens = markdown.parse(text, {});
+  labelCells(tokens);
   const headings: Heading[] = [];
   const used = new Map<string, number>();
   tokens.forEach((token, index) => {
@@ -40,6 +41,18 @@ export function renderMarkdown(text: string): Rendered {
     headings.push({ level: Number(token.tag.slice(1)), id: unique, text: words });
   });
   return { html: markdown.renderer.render(tokens, markdown.options, {}), headings };
+}
+
+function labelCells(tokens: readonly Token[]): void {
+  let heads: string[] = [];
+  let column = 0;
+  tokens.forEach((token, index) => {
+    if (token.type === "table_open") heads = [];
+    if (token.type === "tr_open") column = 0;
+    if (token.type === "th_open") heads.push(tokens[index + 1]?.content.replaceAll("`", "") ?? "");
+    const head = token.type === "td_open" ? heads[column++] : undefined;
+    if (head) token.attrSet("data-head", head);
+  });
 }
 
 /** A head without words names nothing: a cell. */
