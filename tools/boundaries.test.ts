@@ -10,6 +10,7 @@ const imports = new Map(modules.map((module) => [module, importsOf(module)]));
 const isOurs = (name: string) => /^(packages|apps|tools)\//.test(name);
 const isProduct = ({ path }: Area) => path.startsWith("apps/server/src/") || path.startsWith("packages/");
 const PORTS = "apps/server/src/ports/";
+const MEDIA = "apps/server/src/media/";
 /** `@scope/name` or `name` of an npm import. */
 const packageOf = (name: string) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 const edges = modules.flatMap((from) => (imports.get(from) ?? []).map((to) => ({ from, to })));
@@ -44,6 +45,11 @@ test("a floor, another domain and a port are imported through their index.ts onl
     const domain = domainOf(to);
     return domain !== null && domainOf(from) !== null && domainOf(from) !== domain;
   });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test("every process of the media floor is started by piped-child.ts", () => {
+  const wrong = edges.filter(({ from, to }) => to === "node:child_process" && from.startsWith(MEDIA) && !isTest(from));
   expect(wrong.map(show)).toEqual([]);
 });
 

@@ -1,71 +1,102 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
 import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
 
 const LOOK_MS = 1_000;
 /** A child says something every second. One that says nothing for so many looks hangs, and is killed; a start may take longer. */
 const MAX_SILENT_LOOKS = { atStart: 30, later: 10 };
 
-export interface PipedChild<Message> {
-  readonly clock: Clock;
+export interface PipedProgram {
   readonly program: string;
-  /** Decodes what the child writes, in pieces of any size. Throws for bytes that no child of ours writes. */
-  readonly read: (bytes: Uint8Array) => readonly Message[];
-  readonly take: (message: Message) => void;
-  /** What the child wrote is not readable; it has been killed, and `ended` follows. */
-  readonly unreadable: (error: unknown) => void;
-  /** Once or twice: it could not be started, or is gone. */
-  readonly ended: (why: string) => void;
+  /** Words before it on the command line, which take rights from it. */
+  readonly prefix?: readonly string[];
+  /** Descriptors of this process that it gets, from 5 on. */
+  readonly files?: readonly number[];
+}
+
+export interface PipedChild {
+  readonly process: ChildProcess;
+  readonly input: Writable;
+  readonly output: Readable;
+  /** Resolves when the process is gone, or was never there. */
+  readonly ended: Promise<ProcessEnd>;
+}
+
+export interface ProcessEnd {
+  /** Follows the name of the child in a sentence. */
+  readonly reason: string;
+  /** Null if it did not end by itself. */
+  readonly code: number | null;
+  readonly killedBy: NodeJS.Signals | null;
 }
 
 /**
  * Start a program of ours that talks over two pipes, 3 and 4. It gets nothing of this process's environment, which holds secrets. Two arenas of glibc's allocator save a
  * media process tens of megabytes.
  */
-export function startPipedChild<Message>({ clock, program, read, take, unreadable, ended }: PipedChild<Message>): {
-  readonly child: ChildProcess;
-  readonly input: Writable;
-} {
-  const child = spawn(process.execPath, [program], {
+export function startPipedChild({ program, prefix = [], files = [] }: PipedProgram): PipedChild {
+  const [command = process.execPath, ...args] = [...prefix, process.execPath, program];
+  const child = spawn(command, args, {
+    // A folder of ours may be hidden from it.
     cwd: "/",
     env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
-    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe", ...files],
   });
   const [, , , input, output] = child.stdio as [null, null, null, Duplex, Readable];
   // The end of the process follows a broken pipe, and tells.
-  input.on("error", () => {});
-  output.on("error", () => {});
+  for (const pipe of [input, output]) pipe.on("error", () => {});
+  const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
+  // Not "once": a failed kill is reported as another error.
+  child.on("error", ({ message }) => resolve({ reason: `does not start: ${message}`, code: null, killedBy: null }));
+  // Not "exit": its last messages may still be in the pipe.
+  child.once("close", (code, killedBy) =>
+    resolve({ reason: `ended with ${killedBy ?? `code ${code}`}`, code, killedBy }),
+  );
+  return { process: child, input, output, ended };
+}
+
+export interface MessageTaker<Message> {
+  /** Decodes what the child writes, in pieces of any size. Throws for bytes that no child of ours writes. */
+  readonly read: (bytes: Uint8Array) => readonly Message[];
+  readonly take: (message: Message) => void;
+  readonly log: Log;
+  /** The child's, in the log. */
+  readonly name: string;
+}
+
+/** Pass on each message of the child. It is killed when one is unreadable. */
+export function takeMessages<Message>(
+  { process: child, output }: PipedChild,
+  { read, take, log, name }: MessageTaker<Message>,
+): void {
+  output.on("data", (bytes: Uint8Array) => {
+    try {
+      for (const message of read(bytes)) take(message);
+    } catch (error) {
+      log.error({ err: error, pid: child.pid }, `unreadable message from ${name}; killing it`);
+      child.kill("SIGKILL");
+    }
+  });
+}
+
+/** Kill the child when it says nothing for 10 seconds. */
+export function killSilent({ process: child, output, ended }: PipedChild, clock: Clock): void {
   let silentLooks = 0;
   let mostLooks = MAX_SILENT_LOOKS.atStart;
   // Counted in looks: after a time in which this process hung itself, it reads what the child wrote before it looks again.
   const watch = clock.every(LOOK_MS, () => {
     if (++silentLooks > mostLooks) child.kill("SIGKILL");
   });
-  output.on("data", (bytes: Uint8Array) => {
+  output.on("data", () => {
     silentLooks = 0;
     mostLooks = MAX_SILENT_LOOKS.later;
-    try {
-      for (const message of read(bytes)) take(message);
-    } catch (error) {
-      unreadable(error);
-      child.kill("SIGKILL");
-    }
   });
-  child.on("error", (error) => {
-    watch.cancel();
-    ended(`cannot start: ${error.message}`);
-  });
-  child.once("close", (code, signal) => {
-    watch.cancel();
-    ended(`ended with ${signal ?? `code ${code}`}`);
-  });
-  return { child, input };
+  ended.then(() => watch.cancel());
 }
 
 /** Kill a child and wait until it is gone. */
-export async function killed(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once("close", resolve));
+export async function killed({ process: child, ended }: PipedChild): Promise<void> {
   child.kill("SIGKILL");
-  await gone;
+  await ended;
 }

@@ -1,5 +1,6 @@
 import { startMediaChild } from "../../src/media/transcode/media-child.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { silentLog } from "../../src/platform/log.ts";
 
 export interface PublisherOptions {
   /** `rtmp://127.0.0.1:1935/live/{stream key}`, or the path of an FLV file. */
@@ -68,6 +69,7 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
     job,
     lifeMs: (job.seconds + 60) * 1000,
     clock: systemClock,
+    log: silentLog,
   });
   await child.begun;
   return {

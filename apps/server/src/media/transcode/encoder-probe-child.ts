@@ -1,9 +1,10 @@
+import { writeSync } from "node:fs";
 import { Frame } from "node-av/lib";
 import { check } from "./generated-track.ts";
 import { RungEncoder } from "./rung-encoder.ts";
 import type { EncoderName, TranscodeRung } from "./transcode-protocol.ts";
 
-/** Tells its parent each hardware encoder that really encodes: that one is compiled in, or a driver is there, says little. VAAPI is not asked, for it takes no pictures from main memory. */
+/** Writes a line to descriptor 4 with each hardware encoder that really encodes: that one is compiled in, or a driver is there, says little. VAAPI is not asked, for it takes no pictures from main memory. */
 
 const HARDWARE: readonly EncoderName[] = ["h264_nvenc", "h264_qsv"];
 const RUNG: TranscodeRung = {
@@ -19,9 +20,9 @@ const RUNG: TranscodeRung = {
 };
 
 for (const encoder of HARDWARE) {
-  if (await encodes(encoder)) process.send?.(encoder);
+  if (await encodes(encoder)) writeSync(4, `${encoder}\n`);
 }
-process.disconnect();
+process.exit(0);
 
 async function encodes(name: EncoderName): Promise<boolean> {
   try {

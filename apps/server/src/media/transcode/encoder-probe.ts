@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
 import type { Confinement } from "../../platform/confinement/confinement.ts";
 import type { Log } from "../../platform/log.ts";
+import { startPipedChild } from "../../platform/piped-child.ts";
 import type { EncoderName } from "./transcode-protocol.ts";
 
 /** The encoders that a node may be told to use; `auto` is the first hardware that works. */
@@ -28,22 +28,14 @@ export async function chooseEncoder(
 }
 
 /** The hardware encoders that encode a picture on this machine, best first; tried in a child like those that will use them, for a driver may crash. Never rejects. */
-function probeHardware(clock: Clock, { prefix }: Confinement): Promise<readonly EncoderName[]> {
-  const [program = process.execPath, ...args] = [...prefix, process.execPath, CHILD];
-  const child = spawn(program, args, {
-    cwd: "/",
-    env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
+async function probeHardware(clock: Clock, { prefix }: Confinement): Promise<readonly EncoderName[]> {
+  const { process: child, output, ended } = startPipedChild({ program: CHILD, prefix });
+  let names = "";
+  output.on("data", (bytes: Uint8Array) => {
+    names += Buffer.from(bytes).toString();
   });
-  const found: EncoderName[] = [];
-  child.on("message", (name: EncoderName) => found.push(name));
   const deadline = clock.after(PROBE_MS, () => child.kill("SIGKILL"));
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      deadline.cancel();
-      resolve(found);
-    };
-    child.on("error", settle);
-    child.once("close", settle);
-  });
+  await ended;
+  deadline.cancel();
+  return names.split("\n").slice(0, -1) as EncoderName[];
 }

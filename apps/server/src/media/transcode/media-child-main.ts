@@ -1,26 +1,34 @@
-import { type ChildReport, FINISH } from "./media-child.ts";
+import { Socket } from "node:net";
+import { jsonFrame } from "../../platform/pipe-frames.ts";
+import { type ChildReport, MESSAGE, messageReader } from "./media-child.ts";
 
 /**
  * The other end of `startMediaChild`: waits for the job, does it, reports. `work` calls `begun` once, and returns soon after `signal` is
  * aborted. A parent that is gone ends the process at once.
  */
 export function runMediaChild<Job>(work: (job: Job, begun: () => void, signal: AbortSignal) => Promise<void>): void {
+  const input = new Socket({ fd: 3, readable: true, writable: false });
+  const output = new Socket({ fd: 4, readable: false, writable: true });
+  for (const pipe of [input, output]) pipe.on("error", () => process.exit(1));
+  input.on("close", () => process.exit(1));
   const finish = new AbortController();
-  process.once("disconnect", () => process.exit(1));
-  process.once("message", async (job: Job) => {
-    process.on("message", (message) => {
-      if (message === FINISH) finish.abort();
-    });
-    try {
-      await work(job, () => report({ type: "begun" }), finish.signal);
-      process.exit(0);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      report({ type: "failed", reason }, () => process.exit(1));
+  const end = (code: number) => output.end(() => process.exit(code));
+  const report = (message: ChildReport) => output.write(jsonFrame(MESSAGE, message));
+  const begin = (job: Job) =>
+    work(job, () => report({ type: "begun" }), finish.signal).then(
+      () => end(0),
+      (error: unknown) => {
+        report({ type: "failed", reason: error instanceof Error ? error.message : String(error) });
+        end(1);
+      },
+    );
+  const read = messageReader<Job>();
+  let hasJob = false;
+  input.on("data", (bytes) => {
+    for (const message of read(bytes)) {
+      if (hasJob) finish.abort();
+      else begin(message);
+      hasJob = true;
     }
   });
-}
-
-function report(message: ChildReport, sent: () => void = () => {}): void {
-  process.send?.(message, sent);
 }

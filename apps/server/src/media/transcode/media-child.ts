@@ -1,5 +1,8 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { frameReader, jsonFrame } from "../../platform/pipe-frames.ts";
+import { killed, startPipedChild, takeMessages } from "../../platform/piped-child.ts";
 
 /** How a child ended: after its work, or with a reason that a person can read. */
 export type ChildEnd = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -20,67 +23,45 @@ export interface RunningChild {
 /** The messages of a child to its parent. */
 export type ChildReport = { readonly type: "begun" } | { readonly type: "failed"; readonly reason: string };
 
-/** The messages of a parent to its child, after the job. */
-export const FINISH = "finish";
+/** Frames of JSON. To the child: its job, then a request to finish. */
+export const MESSAGE = 1;
+export const messageReader = <Message>() => frameReader<Message>((body) => JSON.parse(body.toString("utf8", 1)));
 
 export interface ChildOptions {
   /** The module that the child runs. */
   readonly module: URL;
-  /** Given over the channel, never in argv or the environment, which other users of the machine can read. */
+  /** Given over a pipe, never in argv or the environment, which other users of the machine can read. */
   readonly job: object;
   /** It is killed when it lives longer. */
   readonly lifeMs: number;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
-/** Starts a child with nothing of this process's environment, which holds secrets, and none of its output. */
-export function startMediaChild({ module, job, lifeMs, clock }: ChildOptions): RunningChild {
-  const child = fork(module, [], {
-    // Glibc's arenas cost a media process tens of megabytes that it never gives back.
-    env: { MALLOC_ARENA_MAX: "2" },
-    execArgv: [],
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
+/** Starts a child for one job. */
+export function startMediaChild({ module, job, lifeMs, clock, log }: ChildOptions): RunningChild {
+  const child = startPipedChild({ program: fileURLToPath(module) });
   const begun = Promise.withResolvers<void>();
-  const ended = watch(child, begun.resolve);
-  ended.then((end) => begun.reject(new Error(end.ok ? "ended before it began" : end.reason)));
+  let failure: string | null = null;
+  const take = (report: ChildReport): void => {
+    if (report.type === "begun") begun.resolve();
+    else failure = report.reason;
+  };
+  takeMessages(child, { read: messageReader<ChildReport>(), take, log, name: "a media process" });
+  const deadline = clock.after(lifeMs, () => child.process.kill("SIGKILL"));
+  const ended = child.ended.then(({ code, reason }): ChildEnd => {
+    deadline.cancel();
+    const end: ChildEnd = code === 0 ? { ok: true } : { ok: false, reason: failure ?? `the media process ${reason}` };
+    begun.reject(new Error(end.ok ? "ended before it began" : end.reason));
+    return end;
+  });
   begun.promise.catch(() => {}); // not every caller waits for it
-  const deadline = clock.after(lifeMs, () => child.kill("SIGKILL"));
-  ended.then(() => deadline.cancel());
-  send(child, job);
+  child.input.write(jsonFrame(MESSAGE, job));
   return {
-    pid: child.pid ?? 0,
+    pid: child.process.pid ?? 0,
     begun: begun.promise,
     ended,
-    kill: async () => {
-      child.kill("SIGKILL");
-      await ended;
-    },
-    finish: () => send(child, FINISH),
+    kill: () => killed(child),
+    finish: () => child.input.write(jsonFrame(MESSAGE, "finish")),
   };
-}
-
-function watch(child: ChildProcess, onBegun: () => void): Promise<ChildEnd> {
-  let failure: string | null = null;
-  child.on("message", (report: ChildReport) => {
-    if (report.type === "begun") onBegun();
-    else failure = report.reason;
-  });
-  return new Promise((resolve) => {
-    child.on("error", (error) => resolve({ ok: false, reason: `cannot start the media process: ${error.message}` }));
-    child.once("exit", (code, signal) => {
-      const settle = (): void => {
-        if (code === 0) resolve({ ok: true });
-        else resolve({ ok: false, reason: failure ?? `the media process ended with ${signal ?? `code ${code}`}` });
-      };
-      // Its last words may still be in the channel, which closes behind them.
-      if (child.connected) child.once("disconnect", settle);
-      else settle();
-    });
-  });
-}
-
-function send(child: ChildProcess, message: object | string): void {
-  // A child that is gone is told of by its exit.
-  if (child.connected) child.send(message, () => {});
 }

@@ -39,6 +39,7 @@ export class TestBroadcasts {
       job: { url: job.url, seconds },
       lifeMs: seconds * 1000 + GRACE_MS,
       clock: this.#clock,
+      log: this.#log,
     });
     this.#running.add(child);
     this.#log.info({ pid: child.pid, seconds }, "test broadcast started");

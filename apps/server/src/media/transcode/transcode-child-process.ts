@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import type { Duplex, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { type Confinement, UNCONFINED } from "../../platform/confinement/confinement.ts";
 import type { Log } from "../../platform/log.ts";
+import { type PipedChild, startPipedChild, takeMessages } from "../../platform/piped-child.ts";
 import { type FromChild, fromChildReader } from "./transcode-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./transcode-child.ts", import.meta.url));
@@ -40,8 +39,8 @@ export interface TranscodeChildren {
 export class TranscodePool implements TranscodeChildren {
   readonly #log: Log;
   readonly #confinement: Confinement;
-  readonly #children = new Set<PipedChild>();
-  #spare: PipedChild | null = null;
+  readonly #children = new Set<PooledChild>();
+  #spare: PooledChild | null = null;
   #isClosed = false;
 
   constructor(log: Log, confinement: Confinement = UNCONFINED) {
@@ -72,48 +71,36 @@ export class TranscodePool implements TranscodeChildren {
     for (const child of this.#children) child.kill();
   }
 
-  #start(): PipedChild {
+  #start(): PooledChild {
     if (this.#isClosed) throw new Error("the transcode pool is closed");
-    const child = new PipedChild(this.#log, this.#confinement, () => this.#children.delete(child));
+    const child = new PooledChild(this.#log, this.#confinement, () => this.#children.delete(child));
     this.#children.add(child);
     return child;
   }
 }
 
-class PipedChild implements TranscodeChild {
-  readonly #process: ChildProcess;
-  readonly #input: Writable;
-  readonly #log: Log;
+class PooledChild implements TranscodeChild {
+  readonly #child: PipedChild;
   #handler: TranscodeChildHandler | null = null;
   #isAlive = true;
   #isLoaded = false;
 
   constructor(log: Log, { prefix }: Confinement, onGone: () => void) {
-    this.#log = log;
-    const [program = process.execPath, ...args] = [...prefix, process.execPath, CHILD];
-    this.#process = spawn(program, args, {
-      // A folder of ours may be hidden from it.
-      cwd: "/",
-      // Nothing of this process's environment, which holds secrets. Glibc's arenas cost a media process tens of megabytes.
-      env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
-      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    this.#child = startPipedChild({ program: CHILD, prefix });
+    const take = (message: FromChild) => {
+      if (message.type === "loaded") this.#isLoaded = true;
+      else this.#handler?.message(message);
+    };
+    takeMessages(this.#child, { read: fromChildReader(), take, log, name: "a transcoder" });
+    this.#child.ended.then(({ reason }) => {
+      this.#isAlive = false;
+      onGone();
+      this.#handler?.exited(`The transcoder ${reason}.`);
     });
-    const [, , , input, output] = this.#process.stdio as [null, null, null, Duplex, Readable];
-    this.#input = input;
-    input.on("error", () => {}); // "close" follows and reports the end
-    const read = fromChildReader();
-    output.on("data", (bytes: Uint8Array) => this.#receive(read, bytes));
-    output.on("error", () => {});
-    // Not "once": a failed kill is reported as another error.
-    this.#process.on("error", (error) => this.#gone(`The transcoder does not start: ${error.message}.`, onGone));
-    // Not "exit": its last messages may still be in the pipe.
-    this.#process.once("close", (code, signal) =>
-      this.#gone(`The transcoder ended with ${signal ?? `code ${code}`}.`, onGone),
-    );
   }
 
   get pid(): number {
-    return this.#process.pid ?? 0;
+    return this.#child.process.pid ?? 0;
   }
 
   get isAlive(): boolean {
@@ -125,7 +112,7 @@ class PipedChild implements TranscodeChild {
   }
 
   get backlogBytes(): number {
-    return this.#input.writableLength;
+    return this.#child.input.writableLength;
   }
 
   employ(handler: TranscodeChildHandler): void {
@@ -133,32 +120,11 @@ class PipedChild implements TranscodeChild {
   }
 
   send(frame: Uint8Array): void {
-    if (this.#isAlive) this.#input.write(frame);
+    if (this.#isAlive) this.#child.input.write(frame);
   }
 
   kill(): void {
     this.#handler = null;
-    this.#process.kill("SIGKILL");
-  }
-
-  #receive(read: (bytes: Uint8Array) => FromChild[], bytes: Uint8Array): void {
-    try {
-      for (const message of read(bytes)) {
-        if (message.type === "loaded") this.#isLoaded = true;
-        else this.#handler?.message(message);
-      }
-    } catch (error) {
-      this.#log.error({ err: error, pid: this.pid }, "unreadable message from a transcoder; killing it");
-      this.#process.kill("SIGKILL");
-    }
-  }
-
-  #gone(reason: string, onGone: () => void): void {
-    if (!this.#isAlive) return;
-    this.#isAlive = false;
-    onGone();
-    const handler = this.#handler;
-    this.#handler = null;
-    handler?.exited(reason);
+    this.#child.process.kill("SIGKILL");
   }
 }

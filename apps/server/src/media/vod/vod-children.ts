@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
 import { type Confinement, UNCONFINED } from "../../platform/confinement/confinement.ts";
+import { killed, type PipedChild, startPipedChild } from "../../platform/piped-child.ts";
 import { ProcessingBroke } from "../../ports/index.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import { type FramedMessage, MAX_JOBS, readMessages, SOURCES_PER_JOB, type VodJob } from "./vod-protocol.ts";
@@ -79,25 +78,17 @@ export class FileChildren implements AsyncDisposable {
 
 /** A process that executes jobs on its file one after the other. */
 class VodChild {
-  readonly #process: ChildProcess;
+  readonly #child: PipedChild;
   readonly #clock: Clock;
   readonly #messages: AsyncGenerator<FramedMessage, void>;
-  readonly #ended: Promise<{ readonly reason: string; readonly killedBy: NodeJS.Signals | null }>;
   #jobs = 0;
   /** Why this process killed it; null if it did not. */
   #killedFor: string | null = null;
 
-  private constructor(child: ChildProcess, clock: Clock) {
-    this.#process = child;
+  private constructor(child: PipedChild, clock: Clock) {
+    this.#child = child;
     this.#clock = clock;
-    this.#ended = new Promise((resolve) => {
-      child.on("error", ({ message }) => resolve({ reason: `cannot start a media child: ${message}`, killedBy: null }));
-      child.once("close", (code, killedBy) =>
-        resolve({ reason: `the media child ended with ${killedBy ?? `code ${code}`}`, killedBy }),
-      );
-    });
-    for (const pipe of [this.#input, this.#output]) pipe.on("error", () => {}); // "close" follows
-    this.#messages = readMessages(this.#output);
+    this.#messages = readMessages(child.output);
   }
 
   static async start(path: string, clock: Clock, { prefix }: Confinement): Promise<VodChild> {
@@ -105,13 +96,7 @@ class VodChild {
     try {
       for (let n = 0; n < MAX_JOBS * SOURCES_PER_JOB; n++)
         sources.push(await open(path, constants.O_RDONLY | constants.O_NOFOLLOW));
-      const [program = process.execPath, ...args] = [...prefix, process.execPath, CHILD];
-      const child = spawn(program, args, {
-        cwd: "/",
-        env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
-        stdio: ["ignore", "ignore", "ignore", "pipe", "pipe", ...sources.map(({ fd }) => fd)],
-      });
-      return new VodChild(child, clock);
+      return new VodChild(startPipedChild({ program: CHILD, prefix, files: sources.map(({ fd }) => fd) }), clock);
     } finally {
       for (const source of sources) await source.close();
     }
@@ -123,7 +108,7 @@ class VodChild {
 
   async run(job: VodJob, onMessage: OnVodMessage, signal: AbortSignal): Promise<void> {
     const kill = (): void => {
-      this.#process.kill("SIGKILL");
+      this.#child.process.kill("SIGKILL");
     };
     const killFor = (reason: string) => (): void => {
       this.#killedFor ??= reason;
@@ -136,7 +121,7 @@ class VodChild {
     let silence = this.#clock.after(MAX_SILENCE_MS, hangs);
     this.#jobs++;
     try {
-      this.#input.write(`${JSON.stringify(job)}\n`);
+      this.#child.input.write(`${JSON.stringify(job)}\n`);
       for (;;) {
         const { value: framed } = await this.#messages.next();
         silence.cancel();
@@ -158,25 +143,16 @@ class VodChild {
 
   /** Resolves when the process has exited. */
   async end(): Promise<void> {
-    this.#process.kill("SIGKILL");
-    // "close" is emitted only after all pipes are closed, and an unread pipe would stay open.
-    this.#output.destroy();
-    await this.#ended;
-  }
-
-  get #input(): Writable {
-    return this.#process.stdio[3] as Writable;
-  }
-
-  get #output(): Readable {
-    return this.#process.stdio[4] as Readable;
+    // The process has ended only after all pipes are closed, and an unread pipe would stay open.
+    this.#child.output.destroy();
+    await killed(this.#child);
   }
 
   async #failure(signal: AbortSignal): Promise<unknown> {
-    const { reason, killedBy } = await this.#ended;
+    const { reason, killedBy } = await this.#child.ended;
     if (signal.aborted) return signal.reason;
     if (this.#killedFor) return new ChildFailed(`the media child was killed: ${this.#killedFor}`);
-    if (!BREAKDOWNS.has(killedBy)) return new ChildFailed(reason);
+    if (!BREAKDOWNS.has(killedBy)) return new ChildFailed(`the media child ${reason}`);
     return new FileRefused(
       `The decoder crashed on this file (${killedBy}): the file is damaged. Export it again with H.264 and AAC.`,
     );

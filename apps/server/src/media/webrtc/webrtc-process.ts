@@ -1,10 +1,8 @@
-import type { ChildProcess } from "node:child_process";
-import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { withoutCandidates } from "@weir/formats/sdp";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { killed, startPipedChild } from "../../platform/piped-child.ts";
+import { killed, killSilent, type PipedChild, startPipedChild, takeMessages } from "../../platform/piped-child.ts";
 import {
   type FromWebrtcChild,
   frameToWebrtcChild,
@@ -81,8 +79,7 @@ export class WebrtcProcess implements WebrtcPeers {
   readonly #peers = new Map<number, PeerHandler>();
   /** By source: a new child needs them. */
   readonly #clocks = new Map<number, SourceClock>();
-  #child: ChildProcess | null = null;
-  #input: Writable | null = null;
+  #child: PipedChild | null = null;
   #numbers = 0;
   #startedAt = 0;
   #deaths = 0;
@@ -95,7 +92,7 @@ export class WebrtcProcess implements WebrtcPeers {
 
   /** Pid of the child; 0 without one. */
   get pid(): number {
-    return this.#child?.pid ?? 0;
+    return this.#child?.process.pid ?? 0;
   }
 
   get peerCount(): number {
@@ -112,7 +109,7 @@ export class WebrtcProcess implements WebrtcPeers {
     return {
       id: source,
       frame: (frame) => {
-        if ((this.#input?.writableLength ?? 0) > MAX_BACKLOG_BYTES) return false;
+        if ((this.#child?.input.writableLength ?? 0) > MAX_BACKLOG_BYTES) return false;
         this.#send({ type: "frame", source, frame });
         return true;
       },
@@ -160,23 +157,19 @@ export class WebrtcProcess implements WebrtcPeers {
   }
 
   #send(message: ToWebrtcChild): void {
-    this.#input?.write(frameToWebrtcChild(message));
+    this.#child?.input.write(frameToWebrtcChild(message));
   }
 
   #start(): void {
     this.#restart?.cancel();
     if (this.#isClosed) return;
     const { clock, log, port, bindAddress } = this.#settings;
-    const { child, input } = startPipedChild<FromWebrtcChild>({
-      clock,
-      program: CHILD,
-      read: fromWebrtcChildReader(),
-      take: (message) => this.#take(message),
-      unreadable: (err) => log.error({ err, pid: child.pid }, "unreadable message from the WebRTC process; killing it"),
-      ended: (why) => this.#died(child, why),
-    });
+    const child = startPipedChild({ program: CHILD });
+    const take = (message: FromWebrtcChild) => this.#take(message);
+    takeMessages(child, { read: fromWebrtcChildReader(), take, log, name: "the WebRTC process" });
+    killSilent(child, clock);
+    child.ended.then(({ reason }) => this.#died(child, reason));
     this.#child = child;
-    this.#input = input;
     this.#startedAt = clock.monotonic();
     this.#send({ type: "start", start: { port, bindAddress } });
     for (const [source, clock] of this.#clocks) this.#send({ type: "clock", source, clock });
@@ -197,10 +190,9 @@ export class WebrtcProcess implements WebrtcPeers {
     }
   }
 
-  #died(child: ChildProcess, reason: string): void {
+  #died(child: PipedChild, reason: string): void {
     if (this.#child !== child) return;
     this.#child = null;
-    this.#input = null;
     const handlers = [...this.#peers.values()];
     this.#peers.clear();
     if (!this.#isClosed) {

@@ -1,9 +1,7 @@
-import type { ChildProcess } from "node:child_process";
-import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { killed, startPipedChild } from "../../../platform/piped-child.ts";
+import { killed, killSilent, type PipedChild, startPipedChild, takeMessages } from "../../../platform/piped-child.ts";
 import type { TargetFailure } from "../target-connection.ts";
 import {
   type FromSrtChild,
@@ -50,8 +48,7 @@ export interface SrtProcessSettings {
 export class SrtProcess {
   readonly #settings: SrtProcessSettings;
   readonly #links = new Map<number, SrtLinkHandler>();
-  #child: ChildProcess | null = null;
-  #input: Writable | null = null;
+  #child: PipedChild | null = null;
   #ids = 0;
   #isClosed = false;
 
@@ -61,7 +58,7 @@ export class SrtProcess {
 
   /** Pid of the child; 0 without one. */
   get pid(): number {
-    return this.#child?.pid ?? 0;
+    return this.#child?.process.pid ?? 0;
   }
 
   connect(call: SrtCall, handler: SrtLinkHandler): SrtLink {
@@ -83,23 +80,19 @@ export class SrtProcess {
   #start(): void {
     if (this.#isClosed) return;
     const { clock, log, child: program = CHILD } = this.#settings;
-    const { child, input } = startPipedChild<FromSrtChild>({
-      clock,
-      program,
-      read: fromSrtChildReader(),
-      take: (message) => this.#take(child, message),
-      unreadable: (err) => log.error({ err, pid: child.pid }, "unreadable message from the SRT process; killing it"),
-      ended: () => this.#ended(child, DIED),
-    });
+    const child = startPipedChild({ program });
+    const take = (message: FromSrtChild) => this.#take(child, message);
+    takeMessages(child, { read: fromSrtChildReader(), take, log, name: "the SRT process" });
+    killSilent(child, clock);
+    child.ended.then(() => this.#ended(child, DIED));
     this.#child = child;
-    this.#input = input;
   }
 
   #send(message: ToSrtChild): void {
-    this.#input?.write(frameToSrtChild(message));
+    this.#child?.input.write(frameToSrtChild(message));
   }
 
-  #take(child: ChildProcess, message: FromSrtChild): void {
+  #take(child: PipedChild, message: FromSrtChild): void {
     if (message.type === "no-library") return this.#ended(child, NO_LIBRARY);
     if (message.type === "taken") {
       for (const [id, bytes] of message.taken) this.#links.get(id)?.taken(bytes);
@@ -111,10 +104,9 @@ export class SrtProcess {
     handler?.failed({ reason: message.reason, isTemporary: true });
   }
 
-  #ended(child: ChildProcess, failure: TargetFailure): void {
+  #ended(child: PipedChild, failure: TargetFailure): void {
     if (this.#child !== child) return;
     this.#child = null;
-    this.#input = null;
     const handlers = [...this.#links.values()];
     this.#links.clear();
     const { log } = this.#settings;
