@@ -6,12 +6,11 @@ import { initOfTrack } from "../packaging/init-of-track.ts";
 import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import {
-  ChildWork,
   type EncoderName,
   FrameRateMeter,
   type FromChild,
-  frameToChild,
-  type TranscodeChild,
+  SupervisedChild,
+  type ToChild,
   type TranscodeChildren,
 } from "../transcode/index.ts";
 import type { Rung } from "./ladder-plan.ts";
@@ -34,8 +33,6 @@ const FLUSH_MS = 1500;
 const MAX_LAG_MS = 2000;
 const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS_A_SEGMENT = 3;
-/** Failures in a row, without a complete segment in between. */
-const MAX_FAILURES = 5;
 /** Jitter is not a change of the frame rate. */
 const FPS_TOLERANCE = 0.2;
 const RESTART_MS = [0, 250, 1000];
@@ -91,13 +88,10 @@ export class LadderTranscoder {
   readonly #meter = new FrameRateMeter();
   /** Null until enough was sent; then the slot is counted with this rate, whatever the source declares. */
   #measuredFps: number | null = null;
-  #child: TranscodeChild | null = null;
+  readonly #child: SupervisedChild;
   #childNumber = 0;
-  #restart: Timer | null = null;
   #askAgain: Timer | null = null;
-  #failures = 0;
   #givenUp = 0;
-  #work = new ChildWork(0);
   /** The child was too slow: nothing is sent before the next IDR. */
   #skipsToIdr = false;
   #flushId = 0;
@@ -109,6 +103,12 @@ export class LadderTranscoder {
     this.#feeds = settings.feeds;
     this.#dropped = new DroppedSamples(settings.log, "ladder");
     this.#made = new MadeRungs(settings.rungs);
+    this.#child = new SupervisedChild({
+      ...{ clock: settings.clock, children: settings.children, restartMs: RESTART_MS },
+      message: (message) => this.#receive(message),
+      died: (reason, isLast) => this.#died(reason, isLast),
+      restart: () => this.#track && this.#replaceChild(this.#track),
+    });
   }
 
   get status(): TranscodingStatus {
@@ -117,7 +117,7 @@ export class LadderTranscoder {
 
   /** The age of the oldest picture that the child was sent and has not encoded. */
   get lagMs(): number {
-    return this.#work.lagMs(this.#settings.clock.monotonic());
+    return this.#child.lagMs;
   }
 
   /** Whether the rung with this index is encoded now; on a machine that is too slow for it, a rung is paused. */
@@ -143,7 +143,7 @@ export class LadderTranscoder {
   stretch(track: VideoTrack | null): void {
     const isSame = track !== null && this.#track !== null && Buffer.compare(track.config, this.#track.config) === 0;
     this.#track = track;
-    if (isSame && this.#child) return;
+    if (isSame && this.#child.isRunning) return;
     this.#dropChild();
     this.#askAgain?.cancel();
     if (this.#status.state === "starting" || this.#status.state === "running") this.#change({ type: "child-died" });
@@ -156,7 +156,7 @@ export class LadderTranscoder {
     this.#inOrder(() => {
       for (const feed of this.#feeds) feed.cut(cut);
     });
-    this.#child?.send(frameOfCut(cut));
+    this.#child.send(messageOfCut(cut));
   }
 
   sample(sample: Sample): void {
@@ -177,13 +177,12 @@ export class LadderTranscoder {
     const close = (): void => {
       for (const feed of this.#feeds) feed.pause(ticks);
     };
-    const child = this.#child;
-    if (!child) return this.#inOrder(close);
+    if (!this.#child.isRunning) return this.#inOrder(close);
     this.#inOrder(() => {
       const id = ++this.#flushId;
       const deadline = this.#settings.clock.after(FLUSH_MS, () => this.#flushed(id));
       this.#flushing = { id, after: [close], deadline };
-      child.send(frameToChild({ type: "flush", id }));
+      this.#child.send({ type: "flush", id });
     });
   }
 
@@ -211,12 +210,12 @@ export class LadderTranscoder {
     const isLate = finished !== null && (!isWhole || finished.latencyMs > seconds * 1000);
     if (isWhole && isExpected) {
       // A child that died or got stuck is not a slow one.
-      if (!isLate || !wasPaused) this.#failures = 0;
+      if (!isLate || !wasPaused) this.#child.succeeded();
       this.#givenUp = 0;
       if (this.#isMaking && !(isLate && wasPaused)) this.#change({ type: "segment-done" });
     }
     // One that was begun before the last change tells nothing of the rungs that are made since.
-    const isTold = expected === this.#made.indices && this.#failures === 0 && this.#isMaking;
+    const isTold = expected === this.#made.indices && this.#child.failures === 0 && this.#isMaking;
     if (finished && isExpected && isTold) this.#made.segment(isLate, now);
     return finished && isOff ? { ...finished, missed: "source-only" } : finished;
   }
@@ -240,7 +239,7 @@ export class LadderTranscoder {
     if (!this.#isMaking) return;
     const { clock, log } = this.#settings;
     const wasSteady = this.#made.isSteady;
-    const { gone, back } = this.#made.cut(this.#work, this.#track, clock.monotonic());
+    const { gone, back } = this.#made.cut(this.#child.work, this.#track, clock.monotonic());
     if (gone.length > 0) log.warn({ renditions: namesOf(gone) }, "pausing renditions: this machine cannot keep up");
     if (back.length > 0) log.info({ renditions: namesOf(back) }, "making paused renditions again");
     if (!wasSteady && this.#made.isSteady) log.info({}, "all renditions have kept up for 30 s again");
@@ -249,11 +248,11 @@ export class LadderTranscoder {
   }
 
   #changeRungs(back: readonly Rung[]): void {
-    const child = this.#child;
-    if (child && this.lagMs <= MAX_LAG_OF_CHANGE_MS) {
+    const { isRunning } = this.#child;
+    if (isRunning && this.lagMs <= MAX_LAG_OF_CHANGE_MS) {
       for (const { index } of back) this.#feeds[index]?.regain();
-      child.send(frameToChild({ type: "rungs", rungs: this.#made.rungs }));
-    } else if ((child || isPaused(this.#status)) && this.#track) {
+      this.#child.send({ type: "rungs", rungs: this.#made.rungs });
+    } else if ((isRunning || isPaused(this.#status)) && this.#track) {
       // What came before this cut is late already, or was not to be made.
       this.#dropChild();
       this.#startChild(this.#track);
@@ -285,50 +284,41 @@ export class LadderTranscoder {
       this.#slot = slot;
     }
     if (!this.#isMaking) this.#change({ type: "admitted" });
-    if (this.#made.rungs.length > 0) this.#continueIn(this.#startChild(track));
+    if (this.#made.rungs.length > 0) this.#replaceChild(track);
     else this.#change({ type: "all-paused", reason: ALL_PAUSED });
   }
 
-  #startChild(track: VideoTrack): TranscodeChild {
-    const { children, encoding } = this.#settings;
-    const child = children.take({
-      message: (message) => this.#child === child && this.#receive(message),
-      exited: (reason) => this.#child === child && this.#died(reason),
-    });
+  #startChild(track: VideoTrack): void {
+    const { encoding } = this.#settings;
+    this.#childNumber = this.#child.start();
     for (const [index, feed] of this.#feeds.entries()) {
       if (this.isMade(index)) feed.regain();
       else feed.lose();
     }
-    this.#child = child;
-    this.#childNumber = child.pid;
     this.#skipsToIdr = false;
-    this.#work = new ChildWork(this.#failures);
     const { codec, width, height } = track;
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
-    child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: this.#made.rungs } }));
+    this.#child.send({ type: "start", start: { ...encoding, video, rungs: this.#made.rungs } });
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
-    if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
-    return child;
+    if (published > 0) this.#child.send({ type: "skip-until", ticks: published });
   }
 
-  /** Bring a fresh child to where the one before was. */
-  #continueIn(child: TranscodeChild): void {
-    const { source } = this.#settings;
-    source.replay({
-      cut: (cut) => child.send(frameOfCut(cut)),
-      sample: (sample) => this.#give(child, sample),
+  /** Start a child, and bring it to where the one before was. */
+  #replaceChild(track: VideoTrack): void {
+    this.#startChild(track);
+    this.#settings.source.replay({
+      cut: (cut) => this.#child.send(messageOfCut(cut)),
+      sample: (sample) => this.#child.give(messageOfSample(sample)),
     });
   }
 
   #sendSample(sample: Sample): void {
     const child = this.#child;
-    if (!child) return;
-    const stuck = this.#work.mediaArrived(this.#settings.clock.monotonic(), child.isLoaded);
-    if (stuck) return this.#replaceStuck(child, stuck);
+    if (!child.mediaArrived()) return;
     if (child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS) this.#skip();
     else if (sample.isIndependent) this.#skipsToIdr = false;
     if (this.#skipsToIdr) this.#dropped.add(1);
-    else this.#give(child, sample);
+    else child.give(messageOfSample(sample));
   }
 
   #skip(): void {
@@ -343,22 +333,10 @@ export class LadderTranscoder {
     );
   }
 
-  #give(child: TranscodeChild, sample: Sample): void {
-    this.#work.given(this.#settings.clock.monotonic());
-    child.send(frameOfSample(sample));
-  }
-
-  /** The child may be stopped, or stuck in its libraries: it is killed, and everything continues as if it had died. */
-  #replaceStuck(child: TranscodeChild, reason: string): void {
-    child.kill();
-    this.#died(reason);
-  }
-
   #receive(message: FromChild): void {
     if (message.type === "packet") this.#feeds[message.rung]?.packet(message, message.isFirstOfSegment);
     else if (message.type === "ready") this.#ready(message.rungs);
     else if (message.type === "dropped") this.#lose(message.rungs);
-    else if (message.type === "progress") this.#work.reported(message.packets, message.busyMs);
     else if (message.type === "flushed") this.#flushed(message.id);
     else if (message.type === "error" && message.isFatal) this.#giveUp(message.message);
   }
@@ -378,24 +356,19 @@ export class LadderTranscoder {
     });
   }
 
-  #died(reason: string): void {
+  #died(reason: string, isLast: boolean): void {
     const { clock, log } = this.#settings;
     log.warn(
       { reason, child: this.#childNumber },
       "a transcoder crashed or got stuck; a new one continues from its position",
     );
-    this.#child = null;
     for (const feed of this.#feeds) feed.flush();
     this.#flushed(this.#flushId);
-    this.#failures++;
     if (this.#segments.failed(this.#childNumber, reason, clock.monotonic()) >= ATTEMPTS_A_SEGMENT) {
       return this.#giveUp(`The transcoder failed ${ATTEMPTS_A_SEGMENT} times at one segment: ${reason}`, true);
     }
-    if (this.#failures >= MAX_FAILURES)
-      return this.#giveUp(`The transcoder failed ${this.#failures} times in a row: ${reason}`, true);
+    if (isLast) return this.#giveUp(`The transcoder failed ${this.#child.failures} times in a row: ${reason}`, true);
     this.#change({ type: "child-died" });
-    const ms = RESTART_MS[Math.min(this.#failures, RESTART_MS.length) - 1] ?? 0;
-    this.#restart = clock.after(ms, () => this.#track && this.#continueIn(this.#startChild(this.#track)));
   }
 
   /** No more attempts with this source: it plays as source only. `isTemporary` schedules a retry. */
@@ -414,10 +387,7 @@ export class LadderTranscoder {
   }
 
   #dropChild(): void {
-    this.#restart?.cancel();
-    const child = this.#child;
-    this.#child = null;
-    child?.kill();
+    this.#child.drop();
     this.#dropped.report();
     for (const feed of this.#feeds) feed.flush();
     this.#flushed(this.#flushId);
@@ -448,12 +418,12 @@ function pausedSentence(rungs: readonly Rung[]): string {
   return `${namesOf(rungs).join(", ")} ${rungs.length === 1 ? "is" : "are"} paused, because this machine is too slow for all renditions.`;
 }
 
-function frameOfCut({ msn, ticks }: Cut): Uint8Array {
-  return frameToChild({ type: "cut", msn, ticks });
+function messageOfCut({ msn, ticks }: Cut): ToChild {
+  return { type: "cut", msn, ticks };
 }
 
-function frameOfSample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): Uint8Array {
-  return frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes });
+function messageOfSample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): ToChild {
+  return { type: "packet", isIndependent, dts, pts, data: data.bytes };
 }
 
 function trackOf({ width, height, codecString, bitrateBps }: Rung, config: Uint8Array): VideoTrack {

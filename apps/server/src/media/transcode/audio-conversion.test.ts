@@ -17,10 +17,10 @@ test("a child that hangs is replaced; one that is slow is not", () => {
   };
   const conversion = new AudioConversion({
     ...{ clock, log: silentLog, children },
+    source: { codec: "opus", config: "", sampleRate: 48_000, channels: 2 },
     target: { codec: "aac", channels: 2, bitrateBps: 128_000 },
     ...{ onReady: () => {}, onPacket: () => {} },
   });
-  conversion.start({ codec: "opus", config: "", sampleRate: 48_000, channels: 2 });
   const pushFor = (seconds: number, isAlive: boolean): void => {
     for (let at = 0; at < seconds * 50; at++) {
       clock.advance(20);

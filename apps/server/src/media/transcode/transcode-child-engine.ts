@@ -67,13 +67,6 @@ export class TranscodeEngine {
   /** One message at a time. Throws `FatalTranscodeError`. */
   async take(message: ToChild): Promise<void> {
     switch (message.type) {
-      case "start":
-      case "start-audio":
-      case "start-preview":
-      case "audio":
-      case "still":
-      case "sheet":
-        throw new FatalTranscodeError("internal", `A transcoder of video got "${message.type}"`);
       case "cut":
         return this.#cuts.add(message.msn, message.ticks);
       case "skip-until":
@@ -87,7 +80,9 @@ export class TranscodeEngine {
         await this.#restart();
         await Promise.all(this.#rungs.map((rung) => rung.idle()));
         for (const rung of this.#rungs) rung.restart();
-        this.#send({ type: "flushed", id: message.id });
+        return this.#send({ type: "flushed", id: message.id });
+      default:
+        throw new FatalTranscodeError("internal", `A transcoder of video got "${message.type}"`);
     }
   }
 

@@ -191,6 +191,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     const { codec, config, sampleRate, channels } = track;
     this.#conversion = new AudioConversion({
       ...{ clock, log: this.#log, children: transcoding.children },
+      source: { codec, config: Buffer.from(config).toString("base64"), sampleRate, channels },
       target: { codec: "opus", channels: 2, bitrateBps: OPUS_BPS },
       onReady: () => {},
       onPacket: (pts, data) => {
@@ -199,7 +200,6 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
         this.#opus({ ...shape, time, decodeTime: time, data: new Payload(data) });
       },
     });
-    this.#conversion.start({ codec, config: Buffer.from(config).toString("base64"), sampleRate, channels });
   }
 
   #videoSample(sample: Sample): void {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../../platform/clock.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { DroppedSamples } from "../../feed/dropped-samples.ts";
 import { planLadder, type Rung } from "../../ladder/ladder-plan.ts";
@@ -6,7 +6,7 @@ import type { LadderResources } from "../../ladder/live-ladder.ts";
 import type { TranscodeSlot } from "../../ladder/transcode-admission.ts";
 import type { VideoTrack } from "../../packet.ts";
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
-import { ChildWork, type FromChild, frameToChild, type TranscodeChild } from "../../transcode/index.ts";
+import { type FromChild, SupervisedChild } from "../../transcode/index.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 
 const MAX_LONG_SIDE = 1920;
@@ -17,8 +17,7 @@ const COUNTED_FPS = 30;
 const BITRATE = { least: 500_000, most: 6_000_000 };
 /** Beyond this the child is too slow, and pictures are dropped until the source's next keyframe. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
-const RESTART_MS = 250;
-const MAX_FAILURES = 5;
+const RESTART_MS = [250];
 
 export interface WhepPicture {
   readonly time: number;
@@ -45,10 +44,7 @@ export class WhepRendition {
   readonly #rung: Rung;
   readonly #slot: TranscodeSlot;
   readonly #dropped: DroppedSamples;
-  #child: TranscodeChild | null = null;
-  #restart: Timer | null = null;
-  #failures = 0;
-  #work = new ChildWork(0);
+  readonly #child: SupervisedChild;
   #parameterSets: Uint8Array = new Uint8Array();
   #waitsForKeyframe = true;
   #lastCut: Cut | null = null;
@@ -59,6 +55,12 @@ export class WhepRendition {
     this.#rung = rung;
     this.#slot = slot;
     this.#dropped = new DroppedSamples(settings.log, "webrtc rendition");
+    this.#child = new SupervisedChild({
+      ...{ clock: settings.clock, children: settings.transcoding.children, restartMs: RESTART_MS },
+      message: (message) => this.#receive(message),
+      died: (reason, isLast) => this.#died(reason, isLast),
+      restart: () => this.#start(),
+    });
     this.#start();
   }
 
@@ -73,31 +75,22 @@ export class WhepRendition {
 
   cut(cut: Cut): void {
     this.#lastCut = cut;
-    this.#child?.send(frameToChild({ type: "cut", msn: cut.msn, ticks: cut.ticks }));
+    this.#child.send({ type: "cut", msn: cut.msn, ticks: cut.ticks });
   }
 
   sample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): void {
     const child = this.#child;
-    if (!child) return;
-    const isFull = child.backlogBytes > MAX_BACKLOG_BYTES;
-    if (isFull) this.#waitsForKeyframe = true;
+    if (!child.mediaArrived()) return;
+    if (child.backlogBytes > MAX_BACKLOG_BYTES) this.#waitsForKeyframe = true;
     else if (isIndependent) this.#waitsForKeyframe = false;
     if (this.#waitsForKeyframe) this.#dropped.add(1);
-    if (this.#waitsForKeyframe && !isFull) return;
-    const now = this.#settings.clock.monotonic();
-    const stuck = this.#work.mediaArrived(now, child.isLoaded);
-    if (stuck) return this.#replaceStuck(child, stuck);
-    if (isFull) return;
-    this.#work.given(now);
-    child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
+    else child.give({ type: "packet", isIndependent, dts, pts, data: data.bytes });
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#restart?.cancel();
-    this.#child?.kill();
-    this.#child = null;
+    this.#child.drop();
     this.#slot.release();
     this.#dropped.report();
   }
@@ -105,43 +98,28 @@ export class WhepRendition {
   #start(): void {
     const { transcoding, track } = this.#settings;
     const { codec, width, height } = track;
-    const child = transcoding.children.take({
-      message: (message) => this.#child === child && this.#receive(message),
-      exited: (reason) => this.#child === child && this.#died(reason),
-    });
-    this.#child = child;
+    this.#child.start();
     this.#waitsForKeyframe = true;
-    this.#work = new ChildWork(this.#failures);
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
-    child.send(frameToChild({ type: "start", start: { ...transcoding.encoding, video, rungs: [this.#rung] } }));
+    this.#child.send({ type: "start", start: { ...transcoding.encoding, video, rungs: [this.#rung] } });
     if (this.#lastCut) this.cut(this.#lastCut);
   }
 
-  #replaceStuck(child: TranscodeChild, reason: string): void {
-    this.#child = null;
-    child.kill();
-    this.#died(reason);
-  }
-
   #receive(message: FromChild): void {
-    if (message.type === "progress") this.#work.reported(message.packets, message.busyMs);
-    else if (message.type === "ready") {
+    if (message.type === "ready") {
       this.#parameterSets = parameterSetsOf(Buffer.from(message.rungs[0]?.config ?? "", "base64"));
     } else if (message.type === "packet") {
-      this.#failures = 0;
+      this.#child.succeeded();
       const { isIndependent, pts: time } = message;
       const data = pictureBytes(this.#parameterSets, isIndependent, message.data);
       this.#settings.onPicture({ time, isIndependent, data });
     } else if (message.type === "error" && message.isFatal) this.#fail(message.message);
   }
 
-  #died(reason: string): void {
-    const { clock, log } = this.#settings;
-    this.#child = null;
-    this.#failures++;
-    if (this.#failures >= MAX_FAILURES) return this.#fail(reason);
+  #died(reason: string, isLast: boolean): void {
+    if (isLast) return this.#fail(reason);
+    const { log } = this.#settings;
     log.warn({ reason }, "the transcoder of a WebRTC rendition died; a new one continues at the next keyframe");
-    this.#restart = clock.after(RESTART_MS, () => this.#start());
   }
 
   #fail(reason: string): void {

@@ -97,14 +97,13 @@ export class WhipToPackets {
 
   #convert(): AudioConversion {
     const { clock, log, children } = this.#settings;
-    const conversion = new AudioConversion({
+    return new AudioConversion({
       ...{ clock, log, children },
+      source: { codec: "opus", config: "", sampleRate: OPUS_SAMPLE_RATE, channels: 2 },
       target: { codec: "aac", channels: 2, bitrateBps: AAC_BPS },
       onReady: (config) => this.#announceAudio(config),
       onPacket: (pts, data) => this.#sound(FIRST_AUDIO_TRACK, pts, data),
     });
-    conversion.start({ codec: "opus", config: "", sampleRate: OPUS_SAMPLE_RATE, channels: 2 });
-    return conversion;
   }
 
   #announceAudio(config: Uint8Array): void {
