@@ -52,26 +52,31 @@ describe("recordings", () => {
     ]);
   });
 
-  it("lists no rung that is mostly missing, and one that a kill has cut short ends with its last segment", async () => {
+  it("lists a rung that was paused with gaps, one that a kill cut short to its last segment, and none that ends early", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;
-    const rung = (rendition: string, msn: number) => {
+    const rung = (rendition: string, msn: number, gap = false) => {
       const { recorded, ...fact } = segment(grant, sessionId, msn);
-      const rows = recorded.slice(0, 1).map((row) => ({ ...row, rendition }));
+      const rows = recorded.slice(0, 1).map((row) => ({ ...row, rendition, gap }));
       return { ...fact, type: "rungs-recorded", recorded: rows } as const;
     };
-    const msns = [1, 2, 3, 4, 5, 6];
+    const msns = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
     await tell(kit.domains, ...msns.map((msn) => segment(grant, sessionId, msn)));
-    await tell(kit.domains, rung("v0", 1), ...msns.slice(0, 4).map((msn) => rung("v1", msn)));
-    const renditions = ["source", "audio", "v0", "v1"];
+    await tell(kit.domains, ...[1, 2, 12].map((msn) => rung("v0", msn)));
+    await tell(kit.domains, ...msns.slice(0, 10).map((msn) => rung("v1", msn)));
+    await tell(kit.domains, ...[3, 4].map((msn) => rung("v2", msn)), ...[1, 2, 3].map((msn) => rung("v3", msn, true)));
+    const renditions = ["source", "audio", "v0", "v1", "v2", "v3"];
     await tell(kit.domains, ...renditions.map((rendition) => sealed(grant, sessionId, rendition)));
     await tell(kit.domains, ended(grant, "clean-stop"));
     await pass(5_000);
     const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
-    expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.length])).toEqual([
-      ["audio", 6],
-      ["source", 6],
-      ["v1", 4],
+    const shape = (segments: readonly { readonly gap: boolean }[]) =>
+      segments.map(({ gap }) => (gap ? "-" : "x")).join("");
+    expect(index?.renditions.map(({ rendition, segments }) => [rendition, shape(segments)])).toEqual([
+      ["audio", "xxxxxxxxxxxx"],
+      ["source", "xxxxxxxxxxxx"],
+      ["v0", "xx---------x"],
+      ["v1", "xxxxxxxxxx"],
     ]);
   });
 

@@ -96,13 +96,12 @@ async function readIndex(
 }
 
 /** If a kill cut the recording short, a rung lacks the segments that were not encoded yet. */
-const MAX_MISSING = 3;
-const MAX_MISSING_PART = 0.05;
+const MAX_MISSING_AT_END = 3;
+const MAX_MISSING_PART_AT_END = 0.05;
 
 /**
- * A rung's segments, with a gap for each segment of the source that it lacks, because their numbers must agree. Null for a rung that lacks more
- * than a few: players choose by bitrate alone, and would choose one full of gaps. It may end a little before the source, because players cannot
- * get past a gap at the end.
+ * A rung's segments, with a gap for each segment of the source that it lacks, because their numbers must agree. It may end a little before the
+ * source, because players cannot get past a gap at the end; null if it ends earlier, or has nothing: FFmpeg's reader stops at gaps alone.
  */
 function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[]): StoredSegment[] | null {
   const own = new Map(rows.filter(({ gap }) => !gap).map((row) => [row.msn, row]));
@@ -113,10 +112,9 @@ function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[
     if (row) return { ...row, discontinuity };
     return { ...segment, isIndependent: false, gap: true, init: "", span: "", offset: 0, length: 0 };
   });
-  const count = (all: readonly StoredSegment[]): number => all.filter(({ gap }) => !gap).length;
-  const missing = count(source) - count(segments);
-  if (missing > Math.max(MAX_MISSING, source.length * MAX_MISSING_PART)) return null;
-  return segments.slice(0, segments.findLastIndex(({ gap }) => !gap) + 1);
+  const count = segments.findLastIndex(({ gap }) => !gap) + 1;
+  const isCutShort = source.length - count > Math.max(MAX_MISSING_AT_END, source.length * MAX_MISSING_PART_AT_END);
+  return count === 0 || isCutShort ? null : segments.slice(0, count);
 }
 
 /** Rows read at once: a few milliseconds of the event loop. */

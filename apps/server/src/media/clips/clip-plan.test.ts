@@ -79,6 +79,16 @@ test("a clip that starts in a gap starts after it", () => {
   expect(pieces(planClip(index(holed), at(5), at(9)))).toEqual([["source", [[1, 5, 8, 9, false]]]]);
 });
 
+test("a rung that was paused during the clip is left out, one that was paused before it is not", () => {
+  const rung = rendition("v0", "video", 90_000);
+  const segments = rung.segments.map((segment) => ({ ...segment, gap: segment.msn === 3 }));
+  const paused = index(...both.renditions, { ...rung, segments });
+  const names = (from: number, to: number) =>
+    planClip(paused, at(from), at(to))?.tracks.map((track) => track.rendition.rendition);
+  expect(names(1, 9)).toEqual(["source", "audio"]);
+  expect(names(7, 9)).toEqual(["source", "audio", "v0"]);
+});
+
 test("if the clock was set back, the later stretch is used", () => {
   const video = rendition("source", "video", 90_000);
   const setBack = video.segments.map((segment) =>

@@ -51,7 +51,9 @@ export function planClip({ renditions }: MediaIndex, fromMs: number, toMs: numbe
   for (const { msn } of segments) if (msn >= begin.msn && msn <= end.msn) numbers.set(msn, numbers.size + 1);
   const tracks = renditions.flatMap((rendition) => {
     const pieces = piecesOf(rendition, numbers, fromSeconds, toSeconds);
-    return pieces.length > 0 ? [{ rendition, pieces }] : [];
+    // A rung that was paused in between is left out: a clip has no gaps.
+    const isWhole = pieces.at(-1)?.msn === pieces.length || rendition.track.kind !== "video";
+    return pieces.length > 0 && isWhole ? [{ rendition, pieces }] : [];
   });
   return { fromSeconds, toSeconds, tracks };
 }

@@ -48,12 +48,17 @@ export async function readKeyframe(
   return null;
 }
 
-/** The smallest rendition that is wide enough, else the largest. Null without video. */
+/** In a rung that was paused for longer, many an image would show another moment. */
+const MAX_MISSING_PART = 0.05;
+
+/** The smallest rendition that is wide enough and lacks little, else the largest. Null without video. */
 export function renditionFor({ renditions }: MediaIndex, width: number): StoredRendition | null {
   const pictures = renditions
     .filter(({ track, segments }) => track.kind === "video" && segments.length > 0)
     .toSorted((a, b) => (a.track.width ?? 0) - (b.track.width ?? 0));
-  return pictures.find(({ track }) => (track.width ?? 0) >= width) ?? pictures.at(-1) ?? null;
+  const isFit = ({ track, segments }: StoredRendition): boolean =>
+    (track.width ?? 0) >= width && segments.filter(({ gap }) => gap).length <= segments.length * MAX_MISSING_PART;
+  return pictures.find(isFit) ?? pictures.at(-1) ?? null;
 }
 
 /** The last segment with a keyframe at or before a time, else the first one after it. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { MediaIndex, StoredSegment } from "../../ports/index.ts";
+import { renditionFor } from "./stored-keyframes.ts";
 import { sheetsOf, storyboardOf, storyboardText } from "./storyboard.ts";
 
 const TIMESCALE = 90_000;
@@ -50,4 +51,17 @@ test.each([
   ["unknown", {}, { width: 160, height: 90 }],
 ])("tiles of a video that is %s have its aspect ratio", (_shape, size, tile) => {
   expect(boardOf(media(60, size)).tile).toEqual(tile);
+});
+
+test("images come from the smallest rendition, from the next one if it was paused for long", () => {
+  const [source] = media(120).renditions;
+  if (!source) throw new Error("no source");
+  const rung = (lacks: number) => ({
+    ...source,
+    rendition: "v0",
+    track: { ...source.track, width: 426 },
+    segments: source.segments.map((segment) => ({ ...segment, gap: segment.msn < lacks })),
+  });
+  const chosen = (lacks: number) => renditionFor({ ...media(120), renditions: [source, rung(lacks)] }, 0)?.rendition;
+  expect([0, 3, 4].map(chosen)).toEqual(["v0", "v0", "source"]);
 });
