@@ -218,6 +218,12 @@ export const Stream = Type.Object({
   multistream: Type.Object({ targets: Type.Array(ShownTarget) }),
   pull: Type.Optional(Pull),
   parentId: Type.Optional(Id),
+  renditions: Type.Optional(
+    Type.Object(
+      {},
+      { description: "Empty, as in the public API; the renditions that are being made are in `status.renditions`" },
+    ),
+  ),
   isActive: Type.Boolean(),
   suspended: Type.Boolean(),
   lastTerminatedAt: Nullable(Milliseconds),

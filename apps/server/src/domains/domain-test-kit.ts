@@ -42,6 +42,8 @@ export interface Asked {
   readonly exports: ExportWork[];
   /** The objects that the store was told to delete. */
   readonly removedKeys: string[];
+  /** Objects that the store fails to delete. */
+  readonly stuckKeys: string[];
   readonly removedPrefixes: string[];
   failsToRemove: boolean;
 }
@@ -104,6 +106,7 @@ export async function startTestDomains(
     transcodes: [],
     exports: [],
     removedKeys: [],
+    stuckKeys: [],
     removedPrefixes: [],
     failsToRemove: false,
   };
@@ -124,7 +127,7 @@ export async function startTestDomains(
         maxUploadBytes: 1024 ** 3,
         assetBytesPerProject: 0,
         uploadsPerProject: 0,
-        keepOriginals: true,
+        keepOriginals: () => true,
         viewerLimit: 0,
         viewersPerCredential: 0,
         effectiveSettings: [],
@@ -147,7 +150,10 @@ export async function startTestDomains(
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },
       store: {
-        delete: async (key) => void asked.removedKeys.push(key),
+        async delete(key) {
+          if (asked.stuckKeys.includes(key)) throw new Error("the object cannot be deleted");
+          asked.removedKeys.push(key);
+        },
         async deletePrefix(prefix) {
           if (asked.failsToRemove) throw new Error("the store is away");
           asked.removedPrefixes.push(prefix);

@@ -101,7 +101,7 @@ export interface DomainSettings {
   /** Unfinished uploads that one project may have; 0 for any number. */
   readonly uploadsPerProject: number;
   /** Whether uploads keep their original where they do not say. */
-  readonly keepOriginals: boolean;
+  keepOriginals(): boolean;
   /** The name of the server-sent events. */
   readonly sseEventName: string;
   /** The settings of the process, without secrets. */

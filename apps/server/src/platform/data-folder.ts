@@ -137,3 +137,9 @@ function noSpace(folder: string, free: number, needed: number): StartupError {
     `no space for the data folder ${folder}: ${megabytes(free)} free, ${megabytes(needed)} needed; make room or set WEIR_DATA_DIR`,
   );
 }
+
+/** As the dashboard warns. What may be left out is not stored any more. */
+const ALMOST_FULL_SHARE = 0.1;
+
+export const isAlmostFull = ({ freeBytes, totalBytes }: ReturnType<typeof diskOf>): boolean =>
+  freeBytes < totalBytes * ALMOST_FULL_SHARE;

@@ -212,7 +212,7 @@ export const SETTINGS = {
     {
       variable: "WEIR_KEEP_ORIGINALS",
       about:
-        "1 keeps uploaded and imported files byte for byte, for downloads, which about doubles the storage of an asset. 0 removes them when their renditions are made. An upload's keepOriginal overrides it.",
+        "1 keeps uploaded and imported files byte for byte, for downloads, which about doubles the storage of an asset. 0 removes them when their renditions are made, and so does 1 for files that come while less than a tenth of the disk is free. An upload's keepOriginal overrides it.",
     },
     flag,
     "1",

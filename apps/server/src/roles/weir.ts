@@ -15,7 +15,7 @@ import { type Config, effectiveSettings } from "../platform/config.ts";
 import { type Confinement, UNCONFINED } from "../platform/confinement/confinement.ts";
 import { deviceGroups } from "../platform/confinement/device-groups.ts";
 import { findConfinement } from "../platform/confinement/find-confinement.ts";
-import { diskOf, freeBytesOf, openDataFolder, privateFolders } from "../platform/data-folder.ts";
+import { diskOf, freeBytesOf, isAlmostFull, openDataFolder, privateFolders } from "../platform/data-folder.ts";
 import { openDatabase } from "../platform/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { takeLock } from "../platform/folder-lock.ts";
@@ -147,6 +147,8 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     log,
     settings: {
       ...config,
+      // Objects of a store elsewhere take no room here.
+      keepOriginals: () => config.keepOriginals && (store.freeBytes() === null || !isAlmostFull(diskOf(dataFolder))),
       effectiveSettings: effectiveSettings(config),
       nodeName: nodeNameOf(dataFolder),
       publicUrl,

@@ -53,7 +53,7 @@ export interface AssetServiceDeps extends Deps {
   /** Unfinished uploads that one project may have; 0 for any number. */
   readonly uploadsPerProject: number;
   /** Whether uploads keep their original where they do not say. */
-  readonly keepOriginals: boolean;
+  keepOriginals(): boolean;
   uploadSecret(): Promise<Uint8Array>;
   readonly queueAsset: QueueAsset;
   /** Do a failed task once more that makes no asset. */
@@ -153,7 +153,7 @@ export class AssetService {
           profiles: json(profiles),
           static_mp4: input.staticMp4 ?? null,
           target_segment_seconds: targetSegmentSizeSecs ?? null,
-          keep_original: input.keepOriginal ?? keepOriginals,
+          keep_original: input.keepOriginal ?? keepOriginals(),
           retention_days: input.retentionDays ?? null,
           task_id: newId(),
           created_at: now,

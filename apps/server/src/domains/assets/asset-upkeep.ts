@@ -71,12 +71,17 @@ const unwanted = sql`from asset where phase = 'ready' and not keep_original and 
 export const removeUnwantedOriginals: Duty<AssetUpkeepDeps> = {
   what: "remove originals",
   isDue: () => sql`exists (select ${unwanted})`,
-  async run({ db, store }) {
+  async run({ db, log, store }) {
+    // At random, so that a hundred that cannot be removed keep back no others.
     const { rows } = await sql<{ id: string; source_key: string }>`
-      select id, source_key ${unwanted} order by id limit ${BATCH}`.execute(db);
+      select id, source_key ${unwanted} order by random() limit ${BATCH}`.execute(db);
     for (const { id, source_key: key } of rows) {
-      await store.delete(key);
-      await sql`update asset set source_key = null where id = ${id} and source_key = ${key}`.execute(db);
+      try {
+        await store.delete(key);
+        await sql`update asset set source_key = null where id = ${id} and source_key = ${key}`.execute(db);
+      } catch (error) {
+        log.warn({ err: error, assetId: id }, "could not remove the original of an asset; it is tried again");
+      }
     }
   },
 };

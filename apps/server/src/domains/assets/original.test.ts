@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { assetPrefix } from "../../ports/index.ts";
 import { startTestDomains, viewerOf } from "../domain-test-kit.ts";
 
-async function started() {
-  const kit = await startTestDomains();
+async function started(settings: Parameters<typeof startTestDomains>[0] = {}) {
+  const kit = await startTestDomains(settings);
   onTestFinished(() => kit[Symbol.asyncDispose]());
   const upload = async (options: object = {}) => {
     const { asset } = (await kit.call("POST", "/api/asset/request-upload", { name: "holiday", ...options })).json();
@@ -49,6 +49,29 @@ describe("the original of an asset", () => {
     expect(kit.asked.removedKeys).toEqual([key]);
     expect((await get(id)).downloadUrl).toBe(`http://weir.test/asset/hls/${playbackId}/staticsource.mp4`);
     expect((await indexOf(id, projectId))?.original).toBe(undefined);
+  });
+
+  it("that cannot be removed keeps back no other, and is removed later", async () => {
+    const { kit, upload, ready } = await started();
+    const assets = await Promise.all([1, 2, 3].map(() => upload({ keepOriginal: false })));
+    const keys: string[] = [];
+    for (const { id, projectId } of assets) keys.push(await ready(id, projectId));
+    const [stuck = "", ...others] = keys;
+    kit.asked.stuckKeys.push(stuck);
+    await kit.domains.housekeeping.tick();
+    expect(kit.asked.removedKeys.toSorted()).toEqual(others.toSorted());
+    kit.asked.stuckKeys.pop();
+    await kit.domains.housekeeping.tick();
+    expect(kit.asked.removedKeys).toContain(stuck);
+  });
+
+  it("is not kept while the disk is almost full, unless the upload asks for it", async () => {
+    const disk = { isRoomy: true };
+    const { upload } = await started({ keepOriginals: () => disk.isRoomy });
+    expect((await upload()).keepOriginal).toBe(true);
+    disk.isRoomy = false;
+    expect((await upload()).keepOriginal).toBe(false);
+    expect((await upload({ keepOriginal: true })).keepOriginal).toBe(true);
   });
 
   it("is neither offered nor removed for an asset of an earlier version", async () => {

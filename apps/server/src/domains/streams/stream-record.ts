@@ -27,6 +27,7 @@ export function streamRecord(row: StreamRow): Stream {
       targets: row.targets.map((ref) => ({ ...ref, status: targetStatus(row.target_states, ref.id, ref.profile) })),
     },
     ...(row.pull ? { pull: row.pull } : {}),
+    renditions: {},
     isActive: isActive(row.state),
     suspended: row.suspended,
     lastTerminatedAt: row.last_terminated_at === null ? null : Number(row.last_terminated_at),

@@ -38,7 +38,8 @@ async function open() {
         closed.push(isWanted);
         ended.resolve("closed by its client");
       };
-      return rig.refusal ?? { sdp: "v=0\r\n", close, ended: ended.promise, refusal: () => rig.endedBy };
+      const playhead = party === "watch" ? { playheadMs: 61_500 } : {};
+      return rig.refusal ?? { sdp: "v=0\r\n", close, ended: ended.promise, refusal: () => rig.endedBy, ...playhead };
     },
   });
   const endpoint = new WebrtcEndpoint({
@@ -65,9 +66,11 @@ describe("the WebRTC endpoint", () => {
     expect(header("location")).toMatch(/^\/webrtc\/playback1\/[\w-]{22}$/);
     expect(header("link")).toBe('<stun:127.0.0.1:3478>; rel="ice-server"');
     expect(header("playhead-utc")).toBe("2030-01-01T00:00:00.000Z");
+    expect(header("playhead-millis")).toBe("61500");
     expect(header("access-control-expose-headers")).toContain("Location");
     expect(rig.asked.map(([party, { name }]) => [party, name])).toEqual([["watch", "playback1"]]);
-    await rig.offer("/webrtc/Stream-Key", browserOffer("sendonly"));
+    const published = await rig.offer("/webrtc/Stream-Key", browserOffer("sendonly"));
+    expect(published.headers.get("playhead-millis")).toBe(null);
     expect(rig.asked[1]?.[0]).toBe("publish");
   });
 
@@ -177,6 +180,26 @@ describe("the WebRTC endpoint", () => {
     rig.refusal = { status: 503, sentence: "Not now." };
     const answer = await rig.offer("/webrtc/a", browserOffer("sendonly"));
     expect([answer.status, await answer.text(), answer.headers.get("retry-after")]).toEqual([503, "Not now.", "2"]);
+  });
+
+  it("gives every refusal a request id in a header, so that bodies of unknown and gated ids stay the same bytes", async () => {
+    const rig = await open();
+    rig.refusal = { status: 403, sentence: "Not allowed." };
+    const answers = await Promise.all([
+      rig.send("/webrtc/../x/y"),
+      rig.send("/webrtc/a"),
+      rig.send(`/webrtc/a/${"A".repeat(22)}`, { method: "DELETE" }),
+      rig.offer("/webrtc/", browserOffer("sendonly")),
+      rig.offer("/webrtc/a", browserOffer("sendonly"), "application/json"),
+      rig.offer("/webrtc/a", "{}"),
+      rig.offer("/webrtc/a", browserOffer("recvonly")),
+      rig.offer("/webrtc/b", browserOffer("recvonly")),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 405, 404, 401, 415, 400, 403, 403]);
+    const ids = answers.map(({ headers }) => headers.get("x-request-id"));
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{16}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(answers[0]?.headers.get("access-control-expose-headers")).toContain("X-Request-Id");
   });
 
   it("accepts publishers when viewers use all slots, and accepts viewers again when one leaves", async () => {

@@ -50,6 +50,8 @@ export interface OfferAnswer {
   readonly ended: Promise<string>;
   /** Why the server ended it, for the person who sent the offer; null if it did not. */
   refusal?(): OfferRefusal | null;
+  /** For a viewer: where the live stream is, in milliseconds of its media time. */
+  readonly playheadMs?: number;
 }
 
 /** Handles offers to watch, or to publish. */
@@ -200,6 +202,7 @@ export class WebrtcEndpoint {
       "cache-control": "no-store",
       location: `/webrtc/${request.name}/${id}`,
       "playhead-utc": new Date(this.#settings.clock.now()).toISOString(),
+      ...(answer.playheadMs !== undefined && { "playhead-millis": String(answer.playheadMs) }),
     });
     res.end(answer.sdp);
   }
@@ -273,7 +276,10 @@ async function readBody(req: IncomingMessage): Promise<string | null> {
 
 function allowAnyPage(res: ServerResponse): void {
   res.setHeader("access-control-allow-origin", "*");
-  res.setHeader("access-control-expose-headers", "Location, Link, Playhead-UTC, Retry-After, X-Request-Id");
+  res.setHeader(
+    "access-control-expose-headers",
+    "Location, Link, Playhead-UTC, Playhead-Millis, Retry-After, X-Request-Id",
+  );
 }
 
 function sendRefusal(res: ServerResponse, { status, sentence }: OfferRefusal): void {

@@ -2,6 +2,7 @@ import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
+import { TICKS_PER_SECOND } from "../../packet.ts";
 import { advertisedAddresses } from "../../webrtc/advertised-addresses.ts";
 import { explainUnconnected } from "../../webrtc/explain-unconnected.ts";
 import { answerOffer } from "../../webrtc/pending-answer.ts";
@@ -76,7 +77,11 @@ export class WhepDelivery implements OfferTaker {
     await this.#tracksOf(feed);
     const { refusal } = feed;
     const viewing = refusal === null ? admission.countViewer() : null;
-    if (viewing) return this.#answer(request, session.sessionId, feed, viewing);
+    if (viewing) {
+      const answer = await this.#answer(request, session.sessionId, feed, viewing);
+      if ("status" in answer) return answer;
+      return { ...answer, playheadMs: Math.round((session.pipeline.position.endTicks * 1000) / TICKS_PER_SECOND) };
+    }
     this.#leave(session.sessionId, feed);
     return refusal === null ? DENIED : { status: 406, sentence: refusal };
   }

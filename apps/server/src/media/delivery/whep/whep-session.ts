@@ -13,6 +13,8 @@ export interface WhepSession {
     readonly feed: Feed;
     /** Currently encoded rungs, without B-frames. */
     readonly watchableRungs: readonly WatchableRung[];
+    /** Where the newest sample ends on the timeline, at 90 kHz. */
+    readonly position: { readonly endTicks: number };
   };
   /** Bytes sent to viewers; incremented by delivery. */
   bytesSent: number;
