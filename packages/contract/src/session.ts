@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import { exact, Id, Milliseconds } from "./exact.ts";
+import { PlaybackPolicy } from "./playback-policy.ts";
 import { Profile } from "./profile.ts";
-import { counters, RecordingSpec } from "./stream.ts";
+import { counters, Nullable, RecordingSpec } from "./stream.ts";
 
 export const RecordingStatus = Type.Enum(["waiting", "ready", "failed", "deleted", "none"]);
 export type RecordingStatus = Static<typeof RecordingStatus>;
@@ -27,6 +28,7 @@ export const Session = Type.Object({
   ),
   mp4Url: Type.Optional(Type.String({ description: "Source-quality MP4, once the recording is ready" })),
   /** Weir additions. */
+  playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
   isActive: Type.Boolean(),
   endedAt: Type.Optional(Milliseconds),
   recordingDelay: Type.Optional(

@@ -54,6 +54,9 @@ export const accountStrings = {
     rename: "Rename",
     renaming: { title: (name: string) => `Rename ${name}`, name: "Name" },
     create: "Create project",
+    originals: "Original files for API keys only",
+    originalsOf: (name: string) => `Original files of ${name} for API keys only`,
+    originalsHint: "Viewers cannot download uploaded files, which may hold a place and a camera's serial number.",
   },
   settings: {
     title: "Settings",

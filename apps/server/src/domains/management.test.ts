@@ -174,6 +174,14 @@ describe("lists", () => {
 });
 
 describe("sessions", () => {
+  it("a session says by what policy its recording is watched, so that no page has to try", async () => {
+    const sessionId = await recorded();
+    expect((await readSession(sessionId)).playbackPolicy).toBe(undefined);
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "jwt" } });
+    const [listed] = await get<Session[]>(`/api/session?parentId=${stream.id}`);
+    expect(listed?.playbackPolicy).toEqual({ type: "jwt" });
+  });
+
   it("a recording's addresses are absent until it is ready, unless they are asked for", async () => {
     const sessionId = await recorded();
     const waiting = await readSession(sessionId);

@@ -58,7 +58,12 @@ export class WeirProcess extends WeirServer {
     const dataFolder = options.dataFolder ?? (await newDataFolder(options));
     // Chosen here rather than by the server, so that the ports stay the same after a restart.
     const weir = new WeirProcess(dataFolder, await freePort(), await freePort(), options);
-    await weir.restart();
+    try {
+      await weir.restart();
+    } catch (error) {
+      await weir[Symbol.asyncDispose]();
+      throw error;
+    }
     return weir;
   }
 
@@ -92,8 +97,11 @@ export class WeirProcess extends WeirServer {
     closeSync(log);
     const deadline = Date.now() + this.#readyWithinMs;
     while (!hasExited(child) && !(await isReady(this.url))) {
-      if (Date.now() > deadline)
+      if (Date.now() > deadline) {
+        // Nobody gets a server that did not start, so nobody would stop it.
+        await this.kill();
         throw new Error(`the server was not ready within ${this.#readyWithinMs} ms: ${this.log}`);
+      }
       // A timer that keeps the process alive: without one, a test run whose server has ended would end too, with exit code 0.
       await sleep(50);
     }

@@ -20,5 +20,9 @@ export function useRenameProject(id: string) {
   return useChange(PROJECTS, (name: string) => weir.projects.patch(id, { name }));
 }
 
+export function useKeepOriginalsForKeys(id: string) {
+  return useChange(PROJECTS, (originalsForKeysOnly: boolean) => weir.projects.patch(id, { originalsForKeysOnly }));
+}
+
 /** The project that is shown. */
 export const shownProject = ({ projectId }: DashboardSession): Project["id"] => chosenProject() ?? projectId;

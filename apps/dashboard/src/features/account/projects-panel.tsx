@@ -1,4 +1,4 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, Checkbox, Modal, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { DashboardSession, Project } from "@weir/contract";
@@ -11,7 +11,13 @@ import { RenameButton } from "../../components/rename-button.tsx";
 import { chooseProject } from "../../lib/chosen-project.ts";
 import { strings } from "../../strings.ts";
 import classes from "./people-panel.module.css";
-import { projectsQuery, shownProject, useCreateProject, useRenameProject } from "./project-queries.ts";
+import {
+  projectsQuery,
+  shownProject,
+  useCreateProject,
+  useKeepOriginalsForKeys,
+  useRenameProject,
+} from "./project-queries.ts";
 
 const text = strings.account.projects;
 
@@ -38,10 +44,22 @@ export function ProjectsPanel({ session }: { readonly session: DashboardSession 
 
 function ProjectLine({ project, isShown }: { readonly project: Project; readonly isShown: boolean }) {
   const rename = useRenameProject(project.id);
+  const originals = useKeepOriginalsForKeys(project.id);
   return (
     <li className={classes.person}>
       <div className={classes.who}>
         <strong>{project.name}</strong> {isShown && <span className="quiet">{text.shown}</span>}
+        <Checkbox
+          mt={4}
+          size="xs"
+          label={text.originals}
+          title={text.originalsHint}
+          aria-label={text.originalsOf(project.name)}
+          checked={originals.isPending ? originals.variables : project.originalsForKeysOnly}
+          disabled={originals.isPending}
+          onChange={(event) => originals.mutate(event.currentTarget.checked)}
+        />
+        <QueryProblem error={originals.error} />
       </div>
       {!isShown && (
         <Button

@@ -75,7 +75,7 @@ interface AssetTabsProps {
   readonly video: HTMLVideoElement | null;
 }
 
-/** What can be done with an asset that plays, below its picture. The marks of a clip outlive a look at another tab. */
+/** What can be done with an asset that plays, below its picture. The marks of a clip, and rules that are not saved yet, outlive a look at another tab. */
 function AssetTabs({ asset, video }: AssetTabsProps) {
   const { id, playbackId } = asset;
   const isReady = asset.status.phase === "ready";
@@ -97,7 +97,7 @@ function AssetTabs({ asset, video }: AssetTabsProps) {
         <ViewersPanel playbackId={playbackId} />
       </Tabs.Panel>
       {isReady && (
-        <Tabs.Panel value="access" pt={16}>
+        <Tabs.Panel value="access" pt={16} keepMounted>
           <AssetPolicy asset={asset} />
         </Tabs.Panel>
       )}

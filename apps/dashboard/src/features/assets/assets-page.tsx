@@ -26,6 +26,9 @@ const text = strings.assets;
 const route = getRouteApi("/app/assets");
 /** A policy by webhook needs more than its name; the asset's page has it. */
 const POLICIES = ["public", "jwt"] as const;
+/** What uploads say of the file that came; nothing for what the server is set to. */
+const originals = { default: {}, keep: { keepOriginal: true }, remove: { keepOriginal: false } } as const;
+const ORIGINALS = ["default", "keep", "remove"] as const;
 
 /** Every asset, and the uploads of new ones: by a button, or dropped anywhere. */
 export function AssetsPage() {
@@ -33,12 +36,14 @@ export function AssetsPage() {
   const navigate = route.useNavigate();
   const assets = useQuery(assetsQuery(search));
   const [policy, setPolicy] = useState<(typeof POLICIES)[number]>("public");
+  const [original, setOriginal] = useState<(typeof ORIGINALS)[number]>("default");
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
   const { cursor, ...filters } = search;
   const isNarrowed = search.name !== undefined || search.phase !== undefined;
   const found = assets.data;
   const isEmpty = found?.items.length === 0;
-  const upload = (files: readonly File[]): void => allUploads.add(files, { type: policy });
+  const upload = (files: readonly File[]): void =>
+    allUploads.add(files, { playbackPolicy: { type: policy }, ...originals[original] });
   const filter = (change: Record<string, string>): void =>
     void navigate({ search: assetSearch({ ...filters, ...change }), replace: true });
   return (
@@ -53,6 +58,16 @@ export function AssetsPage() {
             value={policy}
             data={POLICIES.map((value) => ({ value, label: text.policies[value] }))}
             onChange={(event) => setPolicy(POLICIES.find((known) => known === event.currentTarget.value) ?? "public")}
+          />
+          <NativeSelect
+            classNames={{ root: classes.access ?? "" }}
+            label={text.uploads.original}
+            title={text.uploads.originalHint}
+            value={original}
+            data={ORIGINALS.map((value) => ({ value, label: text.uploads.originals[value] }))}
+            onChange={(event) =>
+              setOriginal(ORIGINALS.find((known) => known === event.currentTarget.value) ?? "default")
+            }
           />
           <UploadButton onFiles={upload} />
         </div>

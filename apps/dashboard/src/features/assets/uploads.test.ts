@@ -22,9 +22,9 @@ function start() {
 
 test("files of several drops are listed in their order, each with its own progress", () => {
   const { uploads, told, calls } = start();
-  uploads.add([file("a"), file("b")], { type: "jwt" });
-  uploads.add([file("c")], { type: "public" });
-  uploads.add([], { type: "public" });
+  uploads.add([file("a"), file("b")], { playbackPolicy: { type: "jwt" } });
+  uploads.add([file("c")], { playbackPolicy: { type: "public" } });
+  uploads.add([], { playbackPolicy: { type: "public" } });
   expect(calls).toEqual(["a jwt,b jwt", "c public"]);
   told[0]?.([{ phase: "waiting" }, { phase: "uploading", progress: 0.5 }]);
   told[1]?.([{ phase: "failed", error: new Error("no video") }]);
@@ -38,9 +38,9 @@ test("files of several drops are listed in their order, each with its own progre
 
 test("a pause holds every drop, also those to come, until it is over", () => {
   const { uploads, calls } = start();
-  uploads.add([file("a")], { type: "public" });
+  uploads.add([file("a")], { playbackPolicy: { type: "public" } });
   uploads.pause();
-  uploads.add([file("b")], { type: "public" });
+  uploads.add([file("b")], { playbackPolicy: { type: "public" } });
   expect(uploads.view().isPaused).toBe(true);
   uploads.resume();
   expect(uploads.view().isPaused).toBe(false);
@@ -50,7 +50,7 @@ test("a pause holds every drop, also those to come, until it is over", () => {
 test("the time left follows the speed since the upload began or went on", () => {
   const { uploads, told, advance, now } = start();
   const left = () => secondsLeft(uploads.view().uploads[0] as never, now());
-  uploads.add([file("a")], { type: "public" });
+  uploads.add([file("a")], { playbackPolicy: { type: "public" } });
   told[0]?.([{ phase: "uploading", progress: 0.2 }]);
   expect(left()).toBe(null);
   advance(10_000);
@@ -62,7 +62,7 @@ test("the time left follows the speed since the upload began or went on", () => 
 
 test("what is ready or failed can be cleared away", () => {
   const { uploads, told } = start();
-  uploads.add([file("a"), file("b"), file("c")], { type: "public" });
+  uploads.add([file("a"), file("b"), file("c")], { playbackPolicy: { type: "public" } });
   told[0]?.([
     { phase: "processing", progress: 1 },
     { phase: "failed", error: new Error("no") },

@@ -1,5 +1,5 @@
 import type { AssetFile, CreateAssetOptions, SourceProgress } from "@weir/client";
-import type { PlaybackPolicy } from "@weir/contract";
+import type { NewAsset } from "@weir/contract";
 
 /** A file on its way to be an asset. */
 export interface Upload {
@@ -11,6 +11,9 @@ export interface Upload {
   /** The position and the time at which the upload began or resumed; milliseconds since the epoch. */
   readonly begun: { readonly at: number; readonly progress: number } | null;
 }
+
+/** The same for all files that are chosen at a time. */
+export type UploadOptions = Pick<NewAsset, "playbackPolicy" | "keepOriginal">;
 
 export interface UploadsView {
   readonly uploads: readonly Upload[];
@@ -46,7 +49,7 @@ export class Uploads {
     return () => this.#listeners.delete(listener);
   };
 
-  add(files: readonly File[], playbackPolicy: PlaybackPolicy): void {
+  add(files: readonly File[], options: UploadOptions): void {
     if (files.length === 0) return;
     const batch = this.#batches++;
     const ids = files.map((_, index) => `${batch}-${index}`);
@@ -55,7 +58,7 @@ export class Uploads {
     });
     this.#show({ uploads: [...this.#view.uploads, ...added] });
     const creation = this.#create(
-      files.map((file) => ({ name: file.name, file, playbackPolicy })),
+      files.map((file) => ({ name: file.name, file, ...options })),
       { onProgress: (progress) => this.#progressed(ids, progress) },
     );
     if (this.#view.isPaused) creation.pause();

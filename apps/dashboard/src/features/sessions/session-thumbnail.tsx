@@ -4,10 +4,10 @@ import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
 import { playbackIdOf } from "./recording-address.ts";
 
 /** A picture from the middle of a session's recording. */
-export function SessionThumbnail({ session: { recordingUrl } }: { readonly session: Session }) {
+export function SessionThumbnail({ session: { recordingUrl, playbackPolicy } }: { readonly session: Session }) {
   const playbackId = recordingUrl === undefined ? null : playbackIdOf(recordingUrl);
   return (
-    <Thumbnail path={playbackId && thumbnailOf(playbackId)} playbackId={playbackId ?? ""}>
+    <Thumbnail path={playbackId && thumbnailOf(playbackId)} playbackId={playbackId ?? ""} policy={playbackPolicy}>
       <IconHistory size={18} />
     </Thumbnail>
   );

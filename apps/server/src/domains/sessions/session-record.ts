@@ -4,6 +4,7 @@ import type { SessionRow, StreamRow } from "../schema.ts";
 
 export interface SessionWithParent extends SessionRow {
   stream_playback_id: string;
+  stream_policy: StreamRow["playback_policy"];
   stream_state: StreamRow["state"];
   stream_issues: StreamRow["issues"];
   stream_transcoding: StreamRow["transcoding"];
@@ -54,6 +55,7 @@ export function sessionRecord(row: SessionWithParent, view: SessionView): Sessio
     ...(row.record ? { recordingStatus: row.recording } : {}),
     ...(isShown ? { recordingUrl: `${base}/index.m3u8`, mp4Url: `${base}/staticsource.mp4` } : {}),
     ...(isShown && sourceRecording ? { sourceRecordingUrl: `${base}/staticsource.mp4` } : {}),
+    ...(row.stream_policy ? { playbackPolicy: row.stream_policy } : {}),
     isActive: row.ended_at === null,
     ...(row.ended_at === null ? {} : { endedAt: Number(row.ended_at) }),
     ...(isDelayed(row) ? { recordingDelay: DELAY } : {}),

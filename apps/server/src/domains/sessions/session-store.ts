@@ -25,7 +25,7 @@ export const sessionFields: ListFields = {
   outgoingRate: int("outgoing_rate"),
 };
 
-const columns = sql`e.*, s.playback_id as stream_playback_id, s.state as stream_state, s.issues as stream_issues, s.transcoding as stream_transcoding, s.target_states as stream_target_states from session e join stream s on s.id = e.stream_id`;
+const columns = sql`e.*, s.playback_id as stream_playback_id, s.playback_policy as stream_policy, s.state as stream_state, s.issues as stream_issues, s.transcoding as stream_transcoding, s.target_states as stream_target_states from session e join stream s on s.id = e.stream_id`;
 
 export async function findSession(db: Db, owner: Owner, id: string): Promise<SessionWithParent | undefined> {
   if (!isId(id)) return undefined;
