@@ -30,9 +30,12 @@ export function readArrows(): Area[] {
 
 /** The area of a file: the one with the longest matching path. */
 export function areaOf(areas: readonly Area[], file: string): Area | undefined {
-  return areas
-    .filter(({ path }) => file === path || file.startsWith(`${path}/`))
-    .toSorted((a, b) => b.path.length - a.path.length)[0];
+  let longest: Area | undefined;
+  for (const area of areas) {
+    const isInside = file === area.path || file.startsWith(`${area.path}/`);
+    if (isInside && area.path.length > (longest?.path.length ?? 0)) longest = area;
+  }
+  return longest;
 }
 
 function words(text: string): ReadonlySet<string> {

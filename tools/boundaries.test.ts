@@ -30,11 +30,9 @@ test("imports follow the arrows of ARCHITECTURE.md", () => {
 });
 
 test("every arrow is in use", () => {
-  const unused = areas.filter(isProduct).flatMap((area) => {
-    const targets = new Set(edges.filter(({ from }) => areaOf(areas, from) === area).map(({ to }) => nameOf(to)));
-    return [...area.allows].filter((name) => !targets.has(name)).map((name) => `${area.name} -> ${name}`);
-  });
-  expect(unused).toEqual([]);
+  const used = new Set(edges.map(({ from, to }) => `${areaOf(areas, from)?.name} -> ${nameOf(to)}`));
+  const arrows = areas.filter(isProduct).flatMap(({ name, allows }) => [...allows].map((to) => `${name} -> ${to}`));
+  expect(arrows.filter((arrow) => !used.has(arrow))).toEqual([]);
 });
 
 test("a floor, another domain and a port are imported through their index.ts only", () => {
