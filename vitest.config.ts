@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./tools/longest-first.ts";
 
 const endToEnd = {
   // A second try where the machine was busy with others; `npm test` names each test that needed one.
@@ -15,6 +16,7 @@ export default defineConfig({
   test: {
     // Three on two cores: a third of the time they wait.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
@@ -44,11 +46,14 @@ export default defineConfig({
           ...endToEnd,
           globalSetup: "apps/server/test/support/e2e-set-up.ts",
           // They wait for media time most of the time.
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: "e2e-alone", include: ["apps/server/test/**/*.alone.ts"], ...alone } },
+      {
+        extends: true,
+        test: { name: "e2e-alone", include: ["apps/server/test/**/*.alone.ts"], ...alone, maxWorkers: 5 },
+      },
       {
         extends: true,
         test: {
