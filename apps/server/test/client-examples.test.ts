@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeFile } from "../src/media/vod/media-file-rig.ts";
 import { shareArena } from "./support/arena.ts";
 
@@ -67,8 +67,13 @@ test("every function and class that the client exports has an example", () => {
   expect(modules.filter((module) => !withExample.has(module))).toEqual([]);
 });
 
+let file: Awaited<ReturnType<typeof makeFile>>;
+beforeAll(async () => {
+  file = await makeFile({ format: "mp4", video: X264 });
+});
+afterAll(() => file[Symbol.asyncDispose]());
+
 test.each(examples())("the example of $place runs", async ({ code }) => {
-  await using file = await makeFile({ format: "mp4", video: X264 });
   const stream = await arena.weir.client.streams.create({ name: "from an example", profiles: [] });
   const timestamp = Date.now();
   const body = JSON.stringify({ id: "d1", event: "stream.started", timestamp });

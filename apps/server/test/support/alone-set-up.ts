@@ -16,16 +16,20 @@ declare module "vitest" {
 
 /** Set-up for tests that start their own servers. Returns the tear-down. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const folder = makeTestFolder("template");
-  const weir = await WeirProcess.start({ dataFolder: folder });
-  await weir[Symbol.asyncDispose]();
-  // Sockets of the stopped server.
-  await rm(join(folder, "run"), { recursive: true });
+  const [folder, chromium] = await Promise.all([makeDataTemplate(), startChromium()]);
   project.provide("dataTemplate", folder);
-  const chromium = await startChromium();
   project.provide("chromium", chromium.wsEndpoint());
   return async () => {
     await chromium.close();
     await rm(folder, { recursive: true });
   };
+}
+
+async function makeDataTemplate(): Promise<string> {
+  const folder = makeTestFolder("template");
+  const weir = await WeirProcess.start({ dataFolder: folder });
+  await weir[Symbol.asyncDispose]();
+  // Sockets of the stopped server.
+  await rm(join(folder, "run"), { recursive: true });
+  return folder;
 }

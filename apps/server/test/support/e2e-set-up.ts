@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { makeTestFolder } from "../../src/platform/test-folder.ts";
 import setUpAlone from "./alone-set-up.ts";
@@ -18,9 +19,8 @@ const CLIENT_PACKAGE = fileURLToPath(new URL("../../../../tools/client-package.t
 
 /** Set-up for tests that share a server. Returns the tear-down. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const tearDown = await setUpAlone(project);
-  // The server hands out what it finds at its start.
-  execFileSync(process.execPath, [CLIENT_PACKAGE], { stdio: "ignore" });
+  // The server hands out the client that it finds at its start.
+  const [tearDown] = await Promise.all([setUpAlone(project), promisify(execFile)(process.execPath, [CLIENT_PACKAGE])]);
   const dataFolder = makeTestFolder("shared");
   const weir = await WeirProcess.start({ dataFolder, env: SHARED_SETTINGS });
   const { httpPort, rtmpPort } = weir;

@@ -28,6 +28,9 @@ export interface PublicBroadcastProps {
   readonly baseUrl: string;
 }
 
+/** Scripts of this worker's pages, which differ only in what they are given. */
+const scripts = new Map<keyof typeof ENTRIES, Promise<string>>();
+
 /** Pages with the unmodified player or broadcaster of `@livepeer/react`, on their own origin. */
 export class PublicPlayerSite {
   readonly #server: Server;
@@ -44,7 +47,9 @@ export class PublicPlayerSite {
   }
 
   static async start(browser: TestBrowser, what: keyof typeof ENTRIES = "player"): Promise<PublicPlayerSite> {
-    const site = new PublicPlayerSite(browser, await bundle(ENTRIES[what]));
+    const script = scripts.get(what) ?? bundle(ENTRIES[what]);
+    scripts.set(what, script);
+    const site = new PublicPlayerSite(browser, await script);
     await new Promise<void>((resolve) => site.#server.listen(0, "127.0.0.1", resolve));
     return site;
   }
