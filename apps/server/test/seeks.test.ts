@@ -9,11 +9,13 @@ const B_FRAMES = 2;
 const arena = shareArena();
 
 /** Seeks at random in both players. Returns the number of pictures. */
-async function seekThrough(url: string): Promise<number> {
+async function seekThrough(url: string, { isClip = false } = {}): Promise<number> {
   const pictures = await picturesOf(url);
   const seeks = randomSeeks(pictures, SEEKS);
   await using file = await AvFile.open(url);
-  expect(await wrongSeeks(seeks, (seconds) => file.numberAt(seconds), "next")).toEqual([]);
+  // A clip's first pictures are encoded anew, without B-frames: FFmpeg takes it for a file without any, and looks for keyframes like Chromium.
+  const exactInFfmpeg = isClip ? exactInChromium(seeks, B_FRAMES) : seeks;
+  expect(await wrongSeeks(exactInFfmpeg, (seconds) => file.numberAt(seconds), "next")).toEqual([]);
   const page = await arena.browser.openFile(url);
   expect(await wrongSeeks(exactInChromium(seeks, B_FRAMES), (seconds) => page.numberAt(seconds), "shown")).toEqual([]);
   await page.close();
@@ -31,5 +33,5 @@ test("random seeks in the MP4 of a source with jitter and late pictures show the
   const ready = async () => (await client.assets.get(asset.id)).status.phase;
   await expect.poll(ready, { timeout: 60_000 }).toBe("ready");
   const clipUrl = (await client.assets.get(asset.id)).downloadUrl ?? "";
-  await seekThrough(clipUrl);
+  await seekThrough(clipUrl, { isClip: true });
 });

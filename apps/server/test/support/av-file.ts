@@ -10,6 +10,9 @@ export interface NumberedPicture {
 
 Log.setLevel(AV_LOG_QUIET);
 
+/** FFmpeg looks for keyframes by when they are decoded. Where pictures are reordered, its programs seek this much earlier (fftools/ffmpeg_demux.c). */
+const REORDERING_SECONDS = 3 / 23;
+
 /** A URL opened with FFmpeg's libraries. */
 export class AvFile implements AsyncDisposable {
   readonly #format = new FormatContext();
@@ -51,7 +54,8 @@ export class AvFile implements AsyncDisposable {
 
   /** Number of the first picture at or after a time, found by a seek. */
   async numberAt(seconds: number): Promise<number> {
-    await this.seek(seconds);
+    const isReordered = this.#picture.codecpar.videoDelay > 0;
+    await this.seek(isReordered ? Math.max(0, seconds - REORDERING_SECONDS) : seconds);
     const pictures = await this.numbers((picture) => picture.seconds < seconds);
     return pictures.at(-1)?.number ?? Number.NaN;
   }
