@@ -15,8 +15,8 @@ import type {
   StoredSegment,
   VideoSpec,
 } from "../../ports/index.ts";
-import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
-import { asOneFragment } from "../delivery/archive/one-fragment.ts";
+import { ArchiveMp4 } from "../stored/archive-mp4.ts";
+import { asOneFragment } from "../stored/one-fragment.ts";
 import { MadeFiles } from "../vod/made-files.ts";
 import { FileRefused } from "../vod/refusal.ts";
 import type { VodChildren } from "../vod/vod-children.ts";

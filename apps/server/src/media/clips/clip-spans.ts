@@ -2,7 +2,7 @@ import { FragmentEditor, type FragmentSample, parameterSetsOf, readInit, writeAu
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { requireRoom } from "../../platform/storage/store-room.ts";
 import type { StoredRendition, StoredSegment } from "../../ports/index.ts";
-import { placeName } from "../recording/recording-keys.ts";
+import { placeName } from "../stored/recording-keys.ts";
 import type { ClipPiece } from "./clip-plan.ts";
 
 /** A suitable object size for object stores. */

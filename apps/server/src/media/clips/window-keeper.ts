@@ -7,7 +7,7 @@ import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import { storedTrackOf } from "../packaging/stored-track.ts";
 import { whenRendition } from "../packaging/when-rendition.ts";
-import { spanName } from "../recording/recording-keys.ts";
+import { spanName } from "../stored/recording-keys.ts";
 import { rescale } from "../timeline/ticks.ts";
 import { putWindow } from "./kept-window.ts";
 

@@ -3,8 +3,8 @@ import type { Slices } from "../../platform/slices.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { PART_BYTES } from "../../platform/storage/s3-bucket.ts";
 import type { MediaIndex } from "../../ports/index.ts";
-import { archiveMultivariant } from "../delivery/archive/archive-playlists.ts";
-import { OpenMedia } from "../delivery/archive/open-media.ts";
+import { archiveMultivariant } from "../stored/archive-playlists.ts";
+import { OpenMedia } from "../stored/open-media.ts";
 import type { CustomerStore } from "./customer-store.ts";
 import { readMp4 } from "./stored-mp4.ts";
 

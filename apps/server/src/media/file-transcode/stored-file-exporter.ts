@@ -5,7 +5,7 @@ import type { Outbound, OutboundStream } from "../../platform/outbound/outbound.
 import { Slices } from "../../platform/slices.ts";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
 import { type ExportWork, type FileExporter, type MediaIndex, TaskFailed } from "../../ports/index.ts";
-import { OpenMedia } from "../delivery/archive/open-media.ts";
+import { OpenMedia } from "../stored/open-media.ts";
 import { nowAndThen } from "./now-and-then.ts";
 import { readMp4 } from "./stored-mp4.ts";
 

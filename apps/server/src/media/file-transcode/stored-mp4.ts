@@ -1,6 +1,6 @@
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { MediaIndex } from "../../ports/index.ts";
-import type { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
+import type { ArchiveMp4 } from "../stored/archive-mp4.ts";
 
 /** All bytes of an MP4 that is laid out over stored spans. */
 export function readMp4(

@@ -7,8 +7,8 @@ import type { RecordedSegment, RungsRecorded, SegmentClosed } from "../../ports/
 import { initOfStoredTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment, LiveSegment } from "../packaging/live-segment.ts";
 import { storedTrackOf } from "../packaging/stored-track.ts";
+import { spanName } from "../stored/recording-keys.ts";
 import { journalLines, type RecordedFact } from "./chapter-journal.ts";
-import { spanName } from "./recording-keys.ts";
 import { type ChapterOwner, chapterFolder, JOURNAL_NAME } from "./spool-chapter.ts";
 import type { SpoolDisk } from "./spool-disk.ts";
 

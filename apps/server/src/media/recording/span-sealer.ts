@@ -5,7 +5,7 @@ import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { EventSink, MediaFact } from "../../ports/index.ts";
-import { recordingIndexKey, recordingKey } from "./recording-keys.ts";
+import { recordingIndexKey, recordingKey } from "../stored/recording-keys.ts";
 import { reportInBatches } from "./report-in-batches.ts";
 import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
 import { spooledFacts } from "./spooled-facts.ts";

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { RecordedSegment } from "../../ports/index.ts";
+import { placeName } from "../stored/recording-keys.ts";
 import { parseJournal, type RecordedFact } from "./chapter-journal.ts";
-import { placeName } from "./recording-keys.ts";
 import { type SpoolInit, wholeInits } from "./spool-inits.ts";
 
 export const JOURNAL_NAME = "journal.jsonl";

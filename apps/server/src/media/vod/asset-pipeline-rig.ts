@@ -17,7 +17,7 @@ import {
   type MediaIndex,
   type VideoSpec,
 } from "../../ports/index.ts";
-import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
+import { ArchiveMp4 } from "../stored/archive-mp4.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
 import { SourceFiles } from "./source-files.ts";
 import { VodChildren } from "./vod-children.ts";

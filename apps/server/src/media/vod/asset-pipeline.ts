@@ -4,7 +4,7 @@ import type { Log } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
 import type { AssetLedger, AssetProcessor, AssetWork, MediaIndex, StaticMp4 } from "../../ports/index.ts";
-import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
+import { ArchiveMp4 } from "../stored/archive-mp4.ts";
 import { renditionOf, secondsOf } from "./asset-index.ts";
 import { type AssetRung, planAsset } from "./asset-ladder.ts";
 import { type Chunk, planChunks } from "./chunk-plan.ts";

@@ -4,7 +4,7 @@ import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 import { storedTrackOf } from "../packaging/stored-track.ts";
 import type { Track } from "../packet.ts";
-import { placeName } from "../recording/recording-keys.ts";
+import { placeName } from "../stored/recording-keys.ts";
 import type { VodMessage } from "./vod-protocol.ts";
 
 /** A suitable object size for object stores. */

@@ -7,6 +7,8 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, OriginalFile, PlaybackGate, StoredContent } from "../../../ports/index.ts";
+import { archiveMultivariant } from "../../stored/archive-playlists.ts";
+import type { OpenMedia, OpenRendition } from "../../stored/open-media.ts";
 import {
   type Caching,
   errorText,
@@ -21,9 +23,7 @@ import {
 } from "../answers/media-response.ts";
 import { type MediaAddress, renditionAddresses } from "../hls/media-address.ts";
 import type { Viewing } from "../viewers/admission.ts";
-import { archiveMultivariant } from "./archive-playlists.ts";
 import { ArchiveShelf } from "./archive-shelf.ts";
-import type { OpenMedia, OpenRendition } from "./open-media.ts";
 
 /** Concurrent reads from the store per client. The total is a share of the open files allowed. */
 const MAX_READS_PER_CLIENT = 200;

@@ -3,7 +3,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import { Turns } from "../../../platform/limits/turns.ts";
 import { Slices } from "../../../platform/slices.ts";
 import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
-import { OpenMedia, type ReadFile } from "./open-media.ts";
+import { OpenMedia, type ReadFile } from "../../stored/open-media.ts";
 
 const KEEP_MS = 60_000;
 /** While more renditions are being made. */

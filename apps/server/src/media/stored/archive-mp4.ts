@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { FragmentEditor, TrackJoiner } from "@weir/formats/mp4";
-import type { Slices } from "../../../platform/slices.ts";
-import type { ByteRange } from "../../../platform/storage/object-store.ts";
-import type { MediaIndex, StoredRendition } from "../../../ports/index.ts";
+import type { Slices } from "../../platform/slices.ts";
+import type { ByteRange } from "../../platform/storage/object-store.ts";
+import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
 import { bytesOf, Mp4Layout, type Piece, type Placed } from "./mp4-layout.ts";
 import { SoundReader } from "./mp4-sound.ts";
 import { Mp4Track, type ReadInit } from "./mp4-track.ts";

@@ -8,9 +8,9 @@ import {
 } from "@weir/formats/mp4";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputTrack } from "mediabunny";
 import { expect, test } from "vitest";
-import { ManualClock, systemClock } from "../../../platform/clock.ts";
-import { Slices } from "../../../platform/slices.ts";
-import type { MediaIndex, StoredSegment } from "../../../ports/index.ts";
+import { ManualClock, systemClock } from "../../platform/clock.ts";
+import { Slices } from "../../platform/slices.ts";
+import type { MediaIndex, StoredSegment } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
 import { archiveMultivariant } from "./archive-playlists.ts";
 import { OpenMedia } from "./open-media.ts";

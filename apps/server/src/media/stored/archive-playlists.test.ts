@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
-import { Slices } from "../../../platform/slices.ts";
-import type { StoredSegment } from "../../../ports/index.ts";
+import { ManualClock } from "../../platform/clock.ts";
+import { Slices } from "../../platform/slices.ts";
+import type { StoredSegment } from "../../ports/index.ts";
 import { archiveMultivariant } from "./archive-playlists.ts";
 import { OpenMedia } from "./open-media.ts";
 

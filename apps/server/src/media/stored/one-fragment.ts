@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { type FragmentHead, fragmentHead, joinMoofs } from "@weir/formats/mp4";
-import type { ByteRange } from "../../../platform/storage/object-store.ts";
-import type { StoredSegment } from "../../../ports/index.ts";
+import type { ByteRange } from "../../platform/storage/object-store.ts";
+import type { StoredSegment } from "../../ports/index.ts";
 
 /** Reads a range of the span that contains the segment. */
 export type ReadRange = (range: ByteRange) => AsyncIterable<Uint8Array>;

@@ -1,6 +1,6 @@
 import { rangeOfConfig } from "@weir/formats/codecs";
 import { mediaPlaylistPieces, type PlaylistSegment, writeMultivariantPlaylist } from "@weir/formats/hls";
-import type { StoredRendition, StoredTrack } from "../../../ports/index.ts";
+import type { StoredRendition, StoredTrack } from "../../ports/index.ts";
 
 export interface Bitrates {
   readonly peak: number;

@@ -1,7 +1,7 @@
 import { type FragmentSample, readSamples, writeVideoFragment } from "@weir/formats/mp4";
 import { expect, test } from "vitest";
-import type { ByteRange } from "../../../platform/storage/object-store.ts";
-import type { StoredSegment } from "../../../ports/index.ts";
+import type { ByteRange } from "../../platform/storage/object-store.ts";
+import type { StoredSegment } from "../../ports/index.ts";
 import { asOneFragment } from "./one-fragment.ts";
 
 const FRAME = 3000;

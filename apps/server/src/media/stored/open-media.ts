@@ -1,6 +1,6 @@
-import { SharedText } from "../../../platform/http/shared-text.ts";
-import type { Slices } from "../../../platform/slices.ts";
-import type { MediaIndex, StoredRendition } from "../../../ports/index.ts";
+import { SharedText } from "../../platform/http/shared-text.ts";
+import type { Slices } from "../../platform/slices.ts";
+import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
 import { type Bitrates, playlistPieces } from "./archive-playlists.ts";
 import type { ReadInit } from "./mp4-track.ts";

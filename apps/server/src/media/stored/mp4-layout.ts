@@ -1,5 +1,5 @@
 import { type FragmentEdit, jointInit, segmentIndexes } from "@weir/formats/mp4";
-import type { StoredSegment } from "../../../ports/index.ts";
+import type { StoredSegment } from "../../ports/index.ts";
 import type { Mp4Track } from "./mp4-track.ts";
 
 /** The fragments of one segment of one track. */

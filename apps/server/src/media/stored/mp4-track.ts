@@ -8,9 +8,9 @@ import {
   readInit,
   VIDEO_TRACK_ID,
 } from "@weir/formats/mp4";
-import type { Slices } from "../../../platform/slices.ts";
-import type { StoredRendition, StoredSegment } from "../../../ports/index.ts";
-import { initTrackOf } from "../../packaging/stored-track.ts";
+import type { Slices } from "../../platform/slices.ts";
+import type { StoredRendition, StoredSegment } from "../../ports/index.ts";
+import { initTrackOf } from "../packaging/stored-track.ts";
 
 /** Reads an init segment; null if it is missing. */
 export type ReadInit = (rendition: string, init: string) => Promise<Uint8Array | null>;
