@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test, vi } from "vitest";
+import pg from "pg";
+import type { Page } from "playwright-core";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { openRunFolder } from "../src/platform/data-folder.ts";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { ForeignPlayer, NativePlayer, type ScriptPlayer } from "./support/foreign-players.ts";
+import { renditionUrl } from "./support/live-renditions.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
 
 /** Time until a playlist has its full length. */
 const WARM_MS = 16_000;
@@ -210,3 +215,41 @@ test(
   () => throughDrop((url) => (["vlc", "gstreamer", "ffmpeg"] as const).map((kind) => native(kind, url))),
   LIMIT_MS,
 );
+
+test("hls.js and shaka-player 5.2 are led around the gaps of paused rungs in a recording, with less bandwidth than its source has", async () => {
+  const { weir, browser } = arena;
+  await using broadcast = await startBroadcast(weir, {
+    ...{ width: 640, height: 360, bitrateBps: 1_200_000, seconds: 60 },
+    stream: { profiles: SMALL_LADDER, record: true },
+  });
+  await broadcast.untilSegments(16, 60_000);
+  await broadcast.publisher.stop();
+  const database = new pg.Client({ host: openRunFolder(weir.dataFolder), user: "weir", database: "postgres" });
+  await database.connect();
+  const isPaused = "(rendition = 'v0' and msn between 3 and 8) or (rendition = 'v1' and msn between 9 and 13)";
+  await database.query(
+    `delete from recording_segment where (${isPaused}) and session_id = (select id from session where stream_id = $1)`,
+    [broadcast.stream.id],
+  );
+  await database.end();
+  const { recordingUrl, sourceSegmentsDuration } = await broadcast.recorded();
+  expect(await (await fetch(await renditionUrl(recordingUrl, "v0"))).text()).toContain("#EXT-X-GAP");
+  const slowDown = async (page: Page) => {
+    const network = await browser.context.newCDPSession(page);
+    await network.send("Network.enable");
+    const bytesPerSecond = 600_000 / 8;
+    const speeds = { downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond };
+    await network.send("Network.emulateNetworkConditions", { offline: false, latency: 20, ...speeds });
+  };
+  browser.context.on("page", slowDown);
+  onTestFinished(() => void browser.context.off("page", slowDown));
+  for (const kind of ["hls", "shaka5"] as const) {
+    const player = await ForeignPlayer.play(browser, kind, recordingUrl, false);
+    const isOver = async () => (await player.state()).currentTime > sourceSegmentsDuration - 1;
+    await vi.waitUntil(isOver, { timeout: 90_000, interval: 500 });
+    const { longestStallMs, errors } = await player.state();
+    console.log(`${kind}: longest stall ${Math.round(longestStallMs)} ms; ${errors.join(", ")}`);
+    expect(longestStallMs).toBeLessThan(3000);
+    await player.close();
+  }
+}, 300_000);
