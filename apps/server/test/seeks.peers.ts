@@ -10,10 +10,10 @@ const SEEKS = Number(process.env.WEIR_TEST_SEEKS ?? 200);
 const WIDTH = 320;
 const arena = openArena();
 
-/** The first picture that Debian's `ffmpeg -ss` gives. */
+/** The first picture that Debian's `ffmpeg -ss` gives. Its own seconds count from a file's first picture, which B-frames put behind zero. */
 async function numberByFfmpeg(url: string, seconds: number): Promise<number> {
   const picture = ["-frames:v", "1", "-an", "-f", "rawvideo", "-pix_fmt", "gray", "-"];
-  const args = ["-v", "error", "-ss", String(seconds), "-i", url, ...picture];
+  const args = ["-v", "error", "-seek_timestamp", "1", "-ss", String(seconds), "-i", url, ...picture];
   const { stdout } = await promisify(execFile)("ffmpeg", args, { encoding: "buffer", maxBuffer: 2 ** 24 });
   return readNumber((x, y) => stdout[y * WIDTH + x] ?? 0);
 }
