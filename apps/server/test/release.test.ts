@@ -31,7 +31,7 @@ test(
       expect(Math.abs(documented(/--omit=dev\s+# about (\d+) MB/) - weight)).toBeLessThan(15);
       expect(await readdir(join(installed, "node_modules"))).not.toContain("vite");
 
-      await using weir = await WeirProcess.start({ root: installed });
+      await using weir = await WeirProcess.start({ root: installed, readyWithinMs: 60_000 });
       const page = await (await fetch(weir.url, { headers: { accept: "text/html" } })).text();
       const [script = ""] = page.match(/(?<=src=")[^"]+\.js/) ?? [];
       expect((await fetch(new URL(script, weir.url))).status).toBe(200);

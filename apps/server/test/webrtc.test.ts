@@ -107,7 +107,7 @@ test("a user broadcasts from the dashboard, and another watches in real time, or
   await using other = await WebrtcPage.open(browser, weir.url);
   expect((await other.publish(weir.webrtcUrl(stream.streamKey ?? ""))).status).toBe(201);
   const told = studio.getByText("Another encoder took this stream over.");
-  await told.waitFor({ timeout: 1000 });
+  await told.waitFor({ timeout: 5000 });
   await studio.getByRole("button", { name: "Go live again" }).click();
   await told.waitFor({ state: "hidden" });
   await studio.getByRole("status").getByText("Live", { exact: true }).waitFor();
