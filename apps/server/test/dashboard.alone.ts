@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,10 +13,21 @@ const MAX_FIRST_PAGE_BYTES = 200_000;
 
 const arena = openArena();
 
-test("from the sign-in page to a moving picture: key, stream, test broadcast", async () => {
+/** A page and the errors of its scripts. */
+async function openPage(): Promise<{ page: Page; problems: string[] }> {
   const page = await arena.browser.context.newPage();
+  onTestFinished(() => page.close());
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
+  return { page, problems };
+}
+
+test("from the sign-in page to a moving picture: key, stream, test broadcast", async () => {
+  const { client } = arena.weir;
+  // A first try may have signed in and created streams.
+  await arena.browser.context.clearCookies();
+  for (const { id } of (await client.streams.list()).items) await client.streams.delete(id);
+  const { page, problems } = await openPage();
   await page.goto(arena.weir.url);
 
   await page.getByLabel("API key").fill("not-the-key-of-this-server");
@@ -37,12 +49,12 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await page.screenshot({ path: join(folder, "stream-live.png"), fullPage: true });
   console.log(`screenshots are in ${folder}`);
 
-  const [stream] = (await arena.weir.client.streams.list()).items;
+  const [stream] = (await client.streams.list()).items;
   expect([stream?.name, stream?.isActive, stream?.record]).toEqual(["Smoke", true, true]);
   expect(await page.content()).not.toContain(arena.weir.apiKey);
 
   // Its owner can watch it whatever its policy: on its page and, as a thumbnail, on the overview.
-  await arena.weir.client.streams.patch(stream?.id ?? "", { playbackPolicy: { type: "jwt" } });
+  await client.streams.patch(stream?.id ?? "", { playbackPolicy: { type: "jwt" } });
   await page.reload();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
   await page.goto(`${arena.weir.url}/streams/wall`);
@@ -51,25 +63,24 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await tile.getByText("Live").waitFor();
   expect(await violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
-  await page.close();
 });
 
 test("files are uploaded on the Assets page: one plays, another shows its error", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weir-assets-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const [good, broken] = [join(folder, "good.flv"), join(folder, "broken.mp4")];
+  // A second try is not to meet the assets of the first.
+  const name = `good-${randomUUID()}.flv`;
+  const [good, broken] = [join(folder, name), join(folder, "broken.mp4")];
   await (await startPublisher({ url: good, seconds: 3, width: 320, height: 180, inRealTime: false })).ended;
   await writeFile(broken, "this is no video".repeat(1000));
 
-  const page = await arena.browser.context.newPage();
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(error.message));
+  const { page, problems } = await openPage();
   await page.goto(`${arena.weir.url}/assets`);
   await page.locator("input[type=file]").setInputFiles([good, broken]);
   const uploads = page.getByRole("region", { name: "Uploads" });
   await uploads.getByText("This file contains no readable video or audio").waitFor({ timeout: 20_000 });
   await uploads.getByText("Ready").waitFor({ timeout: 30_000 });
-  await page.getByRole("link", { name: "good.flv" }).click();
+  await page.getByRole("link", { name }).click();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(30);
 
   await page.getByRole("button", { name: "Share & embed" }).click();
@@ -86,7 +97,7 @@ test("files are uploaded on the Assets page: one plays, another shows its error"
   const picture = page.locator(".w-player-preview > [style*=background-image]");
   await page.locator("media-time-range").hover();
   await picture.waitFor();
-  await page.getByRole("heading", { name: "good.flv" }).hover();
+  await page.getByRole("heading", { name }).hover();
   await expect.poll(() => picture.isVisible()).toBe(false);
   // At its end the video goes no further, and shows nothing; back it goes from there.
   await expect.poll(() => page.locator("video").evaluate((video: { ended?: boolean }) => video.ended)).toBe(true);
@@ -108,13 +119,22 @@ test("files are uploaded on the Assets page: one plays, another shows its error"
   await page.getByRole("tab", { name: "Clips" }).click();
   await start.waitFor();
   expect(await start.getAttribute("aria-valuenow")).toBe(marked);
+
+  // The owner of a gated video gets its file from the same link.
+  const { client } = arena.weir;
+  const asset = (await client.assets.list()).items.find((item) => item.name === name);
+  await client.assets.patch(asset?.id ?? "", { playbackPolicy: { type: "jwt" } });
+  await page.reload();
+  await page.getByRole("tab", { name: "Qualities" }).click();
+  const file = page.getByRole("link", { name: "MP4" }).first();
+  await expect.poll(() => file.getAttribute("href")).toMatch(/\?jwt=owner/);
+  expect((await page.request.get((await file.getAttribute("href")) ?? "")).status()).toBe(200);
   expect(await violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
-  await page.close();
 });
 
 test("the first page weighs at most 200 kB, with its headers", async () => {
-  const page = await arena.browser.context.newPage();
+  const { page } = await openPage();
   const network = await arena.browser.context.newCDPSession(page);
   await network.send("Network.enable");
   await network.send("Network.setCacheDisabled", { cacheDisabled: true });
@@ -126,7 +146,6 @@ test("the first page weighs at most 200 kB, with its headers", async () => {
   await page.getByText("Recent sessions").waitFor();
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(MAX_FIRST_PAGE_BYTES);
-  await page.close();
 });
 
 function shownFrames(page: Page): Promise<number> {

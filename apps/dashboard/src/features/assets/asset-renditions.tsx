@@ -8,6 +8,7 @@ import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { reachableAddress } from "../../lib/local-addresses.ts";
 import { bitrateText, bytesText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { useOwnerAddress } from "../preview/owner-preview.ts";
 import classes from "./asset-page.module.css";
 import { renditionsQuery } from "./asset-queries.ts";
 
@@ -29,13 +30,13 @@ export function AssetRenditions({ asset }: { readonly asset: Asset }) {
             { name: text.columns.quality, cell: qualityOf },
             { name: text.columns.size, className: table.number, cell: sizeOf },
             { name: text.columns.bitrate, className: table.number, cell: rateOf },
-            { name: text.columns.address, cell: (source) => <Address source={source} /> },
+            { name: text.columns.address, cell: (source) => <Address source={source} asset={asset} /> },
           ]}
           card={(source) => (
             <>
               <div className={table.cardHead}>
                 <strong>{qualityOf(source)}</strong>
-                <Address source={source} />
+                <Address source={source} asset={asset} />
               </div>
               <div className={table.cardLine}>
                 <span>{sizeOf(source)}</span>
@@ -49,10 +50,11 @@ export function AssetRenditions({ asset }: { readonly asset: Asset }) {
   );
 }
 
-function Address({ source }: { readonly source: PlaybackSource }) {
+function Address({ source, asset }: { readonly source: PlaybackSource; readonly asset: Asset }) {
+  const address = useOwnerAddress(source.url, asset.playbackId, asset.playbackPolicy);
   return (
     <span className={classes.address}>
-      <a href={source.url}>MP4</a>
+      <a href={address}>MP4</a>
       <CopyButton value={source.url} what={`${qualityOf(source)} ${text.address}`} />
     </span>
   );

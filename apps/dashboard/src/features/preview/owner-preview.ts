@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { PlaybackPolicy } from "@weir/contract";
 import { weir } from "../../lib/weir.ts";
 
 /** A token is valid for an hour; the next one is fetched before it ends. */
@@ -20,4 +21,17 @@ export function usePreview(playlist: string, playbackId: string): string | null 
   // Without a token the player shows that the server refused it.
   if (error) return playlist;
   return data ? `${playlist}?${new URLSearchParams({ jwt: data.token })}` : null;
+}
+
+/** The address of a file of a video, for a link of its owner: with an owner token if the video is gated. Undefined until the token has arrived. */
+export function useOwnerAddress(
+  address: string,
+  playbackId: string,
+  policy: PlaybackPolicy | null | undefined,
+): string | undefined {
+  const isGated = (policy?.type ?? "public") !== "public";
+  const { data, error } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isGated });
+  // Without a token the server says why it refuses the file.
+  if (!isGated || error) return address;
+  return data && `${address}?${new URLSearchParams({ jwt: data.token })}`;
 }

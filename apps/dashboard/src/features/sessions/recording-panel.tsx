@@ -1,6 +1,3 @@
-import { Button } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
 import type { Session } from "@weir/contract";
 import { useState } from "react";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
@@ -13,7 +10,7 @@ import { absoluteMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
 import { ClipMaker } from "../clips/clip-maker.tsx";
 import { ShareButton } from "../share/share-button.tsx";
-import { streamQuery } from "../streams/stream-queries.ts";
+import { DownloadButton } from "./download-button.tsx";
 import { NoRecording } from "./no-recording.tsx";
 import { playbackIdOf } from "./recording-address.ts";
 import { RecordingVideo } from "./recording-video.tsx";
@@ -31,10 +28,8 @@ interface Props {
 
 /** The recording of a session and its actions, next to the session's figures. */
 export function RecordingPanel({ session, peak }: Props) {
-  const { recordingUrl, mp4Url } = session;
+  const { recordingUrl, mp4Url, playbackPolicy } = session;
   const remove = useDeleteRecordings();
-  // A recording has the policy of its stream.
-  const { data: stream } = useQuery({ ...streamQuery(session.parentId), refetchInterval: false });
   const when = absoluteMoment(session.createdAt);
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   return (
@@ -52,19 +47,10 @@ export function RecordingPanel({ session, peak }: Props) {
               <ShareButton
                 playbackId={playbackIdOf(recordingUrl)}
                 playlist={new URL(recordingUrl, window.location.href).pathname}
-                isGated={(stream?.playbackPolicy?.type ?? "public") !== "public"}
+                isGated={(playbackPolicy?.type ?? "public") !== "public"}
               />
             )}
-            {mp4Url !== undefined && (
-              <Button
-                variant="default"
-                component="a"
-                href={reachableAddress(mp4Url, window.location)}
-                leftSection={<IconDownload size={16} aria-hidden />}
-              >
-                {text.download}
-              </Button>
-            )}
+            {mp4Url !== undefined && <DownloadButton mp4Url={mp4Url} policy={playbackPolicy} label={text.download} />}
             {hasRecording(session) && (
               <ConfirmButton
                 label={text.deleteRecording}

@@ -1,15 +1,13 @@
-import { Button } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Session } from "@weir/contract";
 import { Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { type OnTick, Tick, TickAll, type Ticked } from "../../components/ticks.tsx";
-import { reachableAddress } from "../../lib/local-addresses.ts";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { DownloadButton } from "./download-button.tsx";
 import { RecordingState } from "./recording-state.tsx";
 import list from "./session-list.module.css";
 import { SessionThumbnail } from "./session-thumbnail.tsx";
@@ -103,19 +101,11 @@ function StreamLink({ session }: RowProps) {
   );
 }
 
-function Download({ session: { mp4Url } }: RowProps) {
+function Download({ session: { mp4Url, playbackPolicy } }: RowProps) {
   if (mp4Url === undefined) return null;
   return (
     <div className={list.actions}>
-      <Button
-        size="compact-sm"
-        variant="default"
-        component="a"
-        href={reachableAddress(mp4Url, window.location)}
-        leftSection={<IconDownload size={14} aria-hidden />}
-      >
-        {text.mp4}
-      </Button>
+      <DownloadButton mp4Url={mp4Url} policy={playbackPolicy} size="compact-sm" label={text.mp4} />
     </div>
   );
 }
