@@ -29,12 +29,14 @@ test("a watch page waits for the broadcast, plays it, shows its end, and reports
   onTestFinished(() => publisher.kill());
   await untilMoving(page.mainFrame());
   await page.getByRole("button", { name: "Unmute", exact: true }).waitFor();
+  await page.getByText("Started just now").waitFor();
 
   await arena.weir.client.streams.terminate(stream.id);
   publisher.kill();
   await page.getByText("The broadcast has ended").waitFor({ timeout: 40_000 });
   // Behind the words, the last picture.
   await page.locator("canvas").waitFor();
+  await page.getByText("Last live").waitFor();
 
   const { playbackId } = stream;
   const reported = async () => (await arena.weir.client.views.query({ playbackId, breakdownBy: ["browser"] }))[0];

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { Milliseconds } from "./exact.ts";
 
 /** One playback URL. Clients validate both strings against these lists. */
 export const PlaybackSource = Type.Object({
@@ -37,6 +38,18 @@ export const PlaybackInfo = Type.Object({
       Type.Union([Type.Object({ type: Type.Enum(["public", "jwt", "webhook"]) }), Type.Null()]),
     ),
     source: Type.Array(PlaybackSource),
+    startedAt: Type.Optional({
+      ...Milliseconds,
+      description:
+        "When the broadcast began (of an offline stream: its last one), or the asset was created. Only of public videos",
+    }),
+    viewerCount: Type.Optional(Type.Integer({ description: "Viewers of a public stream that is live" })),
+    poster: Type.Optional(
+      Type.String({
+        description:
+          "Address of a picture to show before the video plays, with the access rules of the video: the newest of a live stream, the last one of an offline stream that was recorded",
+      }),
+    ),
     dvrPlayback: Type.Optional(
       Type.Array(
         Type.Object({

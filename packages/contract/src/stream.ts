@@ -159,7 +159,7 @@ export const StreamStatus = Type.Object({
   transcoding: Type.Optional(
     Type.Object({
       state: Type.Enum(["off", "starting", "running", "source-only"]),
-      reason: Type.Optional(Type.String({ description: "The reason for playing source only" })),
+      reason: Type.Optional(Type.String({ description: "Why only the source quality plays" })),
     }),
   ),
   renditions: Type.Optional(

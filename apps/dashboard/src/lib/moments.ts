@@ -24,6 +24,13 @@ export function absoluteMoment(at: number): string {
   return absolute.format(at);
 }
 
+const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
+
+/** The day in the reader's own time zone: `Nov 21, 2026`. */
+export function absoluteDay(at: number): string {
+  return day.format(at);
+}
+
 /** A moment as an input of the type `datetime-local` has it, in the reader's own time zone and to the minute. */
 export function localInput(at: number): string {
   const shifted = at - new Date(at).getTimezoneOffset() * 60_000;

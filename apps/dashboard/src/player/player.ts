@@ -25,7 +25,7 @@ export interface PlayerOptions {
   readonly label: string;
   /** Address of a picture to show until the video plays. */
   readonly poster?: string;
-  /** For the owner of the video: shows how far the picture is behind the source, and leaves the whole picture in sight. */
+  /** For the owner of the video: shows how far the picture is behind the source. */
   readonly isDashboard?: boolean;
   /** Reports the playback of this id to the server; nothing is reported where it is absent. */
   readonly reportedAs?: string;
@@ -152,22 +152,20 @@ export function mountPlayer(
 // Texts are set as text, never as markup.
 const unmuteButton = `<button type="button" class="w-player-unmute" hidden>${text.unmute}</button>`;
 
-/** Over the picture, *Unmute* is what a visitor of a public page sees first. On the dashboard it is part of the controls. */
 function markup(live: boolean, isDashboard: boolean): string {
   return `
-    <media-controller class="w-player" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
+    <media-controller class="w-player${isDashboard ? " w-player-small" : ""}" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
       <video slot="media" muted playsinline></video>
       <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
       <span slot="centered-chrome" class="w-player-loading" role="status" aria-label="${text.loading}" noautohide></span>
       <div slot="top-chrome" class="w-player-top" noautohide>
-        ${isDashboard ? "" : unmuteButton}
         <p class="w-player-problem" role="status" hidden></p>
       </div>
       ${live ? "" : '<media-control-bar class="w-player-seek"><media-time-range></media-time-range></media-control-bar>'}
       <media-control-bar>
         <media-play-button></media-play-button>
         <media-mute-button></media-mute-button>
-        ${isDashboard ? unmuteButton : ""}
+        ${unmuteButton}
         <media-volume-range></media-volume-range>
         ${live ? `<media-live-button></media-live-button><button type="button" class="w-player-realtime" aria-pressed="false" title="${text.realTimeHint}" hidden>${text.realTime}</button>` : '<span class="w-player-time"></span>'}
         <span class="w-player-latency" hidden></span>

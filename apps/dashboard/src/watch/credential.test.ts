@@ -26,8 +26,8 @@ test("a credential reaches the playlist as one query parameter, whatever is in i
 });
 
 test("the picture before the video brings the credential too", () => {
-  expect(posterAddress("abcd", true, null)).toBe("/hls/abcd/source/latest.jpg");
-  expect(posterAddress("abcd", false, { name: "jwt", value: "a.b" })).toBe(
+  expect(posterAddress("/hls/abcd/thumbnail.jpg", null)).toBe("/hls/abcd/thumbnail.jpg?width=1280");
+  expect(posterAddress("/asset/hls/abcd/thumbnail.jpg", { name: "jwt", value: "a.b" })).toBe(
     "/asset/hls/abcd/thumbnail.jpg?width=1280&jwt=a.b",
   );
 });

@@ -35,12 +35,9 @@ export function playlistAddress(playbackId: string, credential: Credential | nul
   return addressOf(`/hls/${encodeURIComponent(playbackId)}/index.m3u8`, [], credential);
 }
 
-/** A picture to show until the video plays: a live stream's newest one, or a recording's thumbnail. */
-export function posterAddress(playbackId: string, isLive: boolean, credential: Credential | null): string {
-  const id = encodeURIComponent(playbackId);
-  return isLive
-    ? addressOf(`/hls/${id}/source/latest.jpg`, [], credential)
-    : addressOf(`/asset/hls/${id}/thumbnail.jpg`, [["width", "1280"]], credential);
+/** A picture of the video at the size of a page, with the credential in its query. */
+export function posterAddress(path: string, credential: Credential | null): string {
+  return addressOf(path, [["width", "1280"]], credential);
 }
 
 function addressOf(path: string, query: readonly [string, string][], credential: Credential | null): string {

@@ -7,9 +7,21 @@ export interface Video {
   readonly state: VideoState;
   /** Anybody may watch it, so anybody may know how often it was watched. */
   readonly isPublic: boolean;
+  /** When its broadcast or recording began, in ms since the epoch; null where that is unknown or not for everybody. */
+  readonly startedAt: number | null;
+  /** Viewers of a live stream; null where that is not for everybody. */
+  readonly viewers: number | null;
+  /** Path of a picture to show before the video plays; null without one. */
+  readonly poster: string | null;
 }
 
-const gated = (state: VideoState): Video => ({ state, isPublic: false });
+const gated = (state: VideoState): Video => ({
+  state,
+  isPublic: false,
+  startedAt: null,
+  viewers: null,
+  poster: null,
+});
 
 /** Asks the server for the state, without a credential: anybody may know that a video exists. The playlist decides who may watch it. */
 export async function fetchVideo(playbackId: string): Promise<Video> {
@@ -20,8 +32,14 @@ export async function fetchVideo(playbackId: string): Promise<Video> {
     if (!response.ok) return gated("unreachable");
     const { type, meta } = (await response.json()) as PlaybackInfo;
     const isPublic = (meta.playbackPolicy?.type ?? "public") === "public";
-    if (type !== "live") return { state: "recording", isPublic };
-    return { state: meta.live === 1 ? "live" : "offline", isPublic };
+    return {
+      state: type !== "live" ? "recording" : meta.live === 1 ? "live" : "offline",
+      isPublic,
+      startedAt: meta.startedAt ?? null,
+      viewers: meta.viewerCount ?? null,
+      // Its host may not work from here; its path does.
+      poster: meta.poster === undefined ? null : new URL(meta.poster).pathname,
+    };
   } catch {
     return gated("unreachable");
   }

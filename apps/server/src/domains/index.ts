@@ -289,7 +289,12 @@ export function createDomains(options: DomainOptions): Domains {
       sessionRoutes(app, deps);
       assetRoutes(app, { ...assets, mediaControl, findAccessWebhook, retryCustomerTask });
       transcodeRoutes(app, transcodes);
-      playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
+      playbackRoutes(app, {
+        ...deps,
+        playables,
+        viewers: database.viewers,
+        viewersOf: async (id) => (await countViewersOfStreams(database.viewers, [id], deps.clock.now())).get(id) ?? 0,
+      });
       clipRoutes(app, { ...assets, mediaControl, findAccessWebhook });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       overviewRoutes(app, deps);

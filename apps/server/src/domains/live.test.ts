@@ -196,6 +196,12 @@ describe("counters and metrics", () => {
     kit.domains.eventSink.countViewers([watched]);
     kit.clock.advance(1_000);
     await expect.poll(async () => (await kit.db.selectFrom("viewer_count").selectAll().execute()).length).toBe(1);
+    const info = async () => (await kit.call("GET", `/api/playback/${watched.playbackId}`, undefined, {})).json().meta;
+    expect(await info()).toMatchObject({ live: 1, viewerCount: 3, startedAt: expect.any(Number) });
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "jwt" } });
+    const told = Object.keys(await info());
+    expect([told.includes("viewerCount"), told.includes("startedAt")]).toEqual([false, false]);
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "public" } });
     await tell(kit.domains, ...segments, measured(grant, sessionId, rates));
     const expected = {
       sourceSegments: 2,

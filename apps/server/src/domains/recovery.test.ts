@@ -116,6 +116,21 @@ describe("recordings", () => {
     expect([byId.type, bySession.type]).toEqual(["vod", "recording"]);
     expect(bySession.meta.source[0]).toMatchObject({ hrn: "MP4", width: 640, height: 360, url: session.mp4Url });
     expect(bySession.meta.source[0]).not.toHaveProperty("size");
+    expect(byId.meta).toMatchObject({
+      startedAt: session.createdAt,
+      poster: `http://weir.test/asset/hls/${playbackId}/thumbnail.jpg`,
+    });
+
+    // The picture of the offline stream is its recording's, at the stream's own address and with its rules.
+    const ofStream = async () =>
+      (await kit.call("GET", `/api/playback/${stream.playbackId}`, undefined, {})).json().meta;
+    const poster = `http://weir.test/hls/${stream.playbackId}/thumbnail.jpg`;
+    expect(await ofStream()).toMatchObject({ live: 0, startedAt: session.createdAt, poster });
+    expect(await kit.domains.playbackGate.newestRecordingOf(stream.id)).toEqual(recordingOf(grant, sessionId));
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "jwt" } });
+    expect(await ofStream()).toMatchObject({ poster });
+    expect(await ofStream()).not.toHaveProperty("startedAt");
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "public" } });
 
     expect(kit.asked.measured).toContain(sessionId);
     kit.domains.playbackGate.noteMp4Size(recordingOf(grant, sessionId), 5_000_000_000);

@@ -72,7 +72,7 @@ export interface RecordingSpooled extends Fact {
 
 export interface TranscodingReport {
   readonly state: "off" | "starting" | "running" | "source-only";
-  /** The reason for playing source only, as a sentence. */
+  /** Why only the source quality plays, as a sentence. */
   readonly reason?: string;
   /**
    * The reason for playing source only: the machine is full, or too slow for any rendition now, the source cannot be transcoded, or the

@@ -84,6 +84,8 @@ export interface PlaybackGate {
   recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
   /** The playback id of a session's recording; null if there is none. */
   recordingOf(sessionId: string): Promise<string | null>;
+  /** The newest recording of a stream that plays and has pictures; null if there is none. It has the policy of its stream. */
+  newestRecordingOf(streamId: string): Promise<StoredContent | null>;
   /** The location of the bytes of stored content; null until it is ready. */
   mediaIndex(content: StoredContent): Promise<MediaIndex | null>;
   /** Reports the size of stored content as one MP4. Returns at once. */

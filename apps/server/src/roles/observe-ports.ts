@@ -49,6 +49,7 @@ export function observePorts(
         return decision;
       },
       recordingOf: (sessionId) => playbackGate.recordingOf(sessionId),
+      newestRecordingOf: (streamId) => playbackGate.newestRecordingOf(streamId),
       mediaIndex: (content) => playbackGate.mediaIndex(content),
       noteMp4Size: (content, bytes) => playbackGate.noteMp4Size(content, bytes),
     },

@@ -69,6 +69,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
         open: async () => denied,
         recheck: async () => denied,
         recordingOf: async () => null,
+        newestRecordingOf: async () => null,
         mediaIndex: async () => null,
         noteMp4Size: () => {},
       },

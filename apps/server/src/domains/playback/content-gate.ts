@@ -19,7 +19,7 @@ import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
 import { LastKnown } from "../last-known.ts";
-import { readRecordingIndex, recordMp4Size } from "../recordings/index.ts";
+import { type NewestRecording, readRecordingIndex, recordMp4Size } from "../recordings/index.ts";
 import { contentOf, guardedContentOf, isGone, whyNotPlayable } from "./playable.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";
@@ -56,6 +56,7 @@ export class ContentGate implements PlaybackGate {
   readonly #keyUse: SigningKeyUse;
   readonly #contents: DecisionCache<PlayableRow | undefined>;
   readonly #lastContents: LastKnown<PlayableRow>;
+  readonly #newest: DecisionCache<NewestRecording | undefined>;
   readonly #indexes: DecisionCache<MediaIndex | undefined>;
   readonly #lastIndexes: LastKnown<MediaIndex>;
 
@@ -65,6 +66,7 @@ export class ContentGate implements PlaybackGate {
     this.#keyUse = new SigningKeyUse(deps);
     this.#contents = new DecisionCache(deps.clock, CONTENT_MS, MAX_CONTENTS);
     this.#lastContents = new LastKnown(deps.clock, MAX_CONTENTS);
+    this.#newest = new DecisionCache(deps.clock, CONTENT_MS, MAX_CONTENTS);
     this.#indexes = new DecisionCache(deps.clock, INDEX_MS, MAX_INDEXES);
     this.#lastIndexes = new LastKnown(deps.clock, MAX_INDEXES);
   }
@@ -97,6 +99,11 @@ export class ContentGate implements PlaybackGate {
 
   async recordingOf(sessionId: string): Promise<string | null> {
     return (await this.#deps.playables.findSession(sessionId))?.playback_id ?? null;
+  }
+
+  async newestRecordingOf(streamId: string): Promise<StoredContent | null> {
+    const found = await this.#newest.get(streamId, () => this.#deps.playables.findNewestRecording(streamId));
+    return found ? { kind: "recording", ...found } : null;
   }
 
   async mediaIndex({ kind, id }: StoredContent): Promise<MediaIndex | null> {

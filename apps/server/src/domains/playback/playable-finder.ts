@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Deps } from "../deps.ts";
+import { findNewestRecording, type NewestRecording } from "../recordings/index.ts";
 import type { Db } from "../schema.ts";
 import { findPlayable, findPlayableSession, type PlayableRow } from "./playback-store.ts";
 
@@ -38,6 +39,11 @@ export class PlayableFinder {
   /** By the session of a recording. */
   findSession(sessionId: string): Promise<PlayableRow | undefined> {
     return findPlayableSession(this.#deps.viewers, sessionId);
+  }
+
+  /** For a picture of an offline stream. */
+  findNewestRecording(streamId: string): Promise<NewestRecording | undefined> {
+    return findNewestRecording(this.#deps.viewers, streamId);
   }
 
   /** It may be known now: a deleted asset was restored. */

@@ -19,11 +19,23 @@ const picturesOf = (base: string): PlaybackSource[] => [
   { hrn: "Thumbnails", type: "text/vtt", url: `${base}/thumbnails/thumbnails.vtt` },
 ];
 
+/** What playback information tells of a stream beside its row. */
+export interface LiveFacts {
+  readonly viewerCount: number;
+  /** A recording has a picture of its last broadcast. */
+  readonly hasPoster: boolean;
+}
+
 /** Playback URLs of a live stream. The response shows only the type of its policy; `withDvr` is for its owner. */
 export function livePlayback(
   row: PlayableRow,
   publicUrl: string,
-  { withDvr, withWebrtc }: { readonly withDvr: boolean; readonly withWebrtc: boolean },
+  {
+    withDvr,
+    withWebrtc,
+    viewerCount,
+    hasPoster,
+  }: LiveFacts & { readonly withDvr: boolean; readonly withWebrtc: boolean },
 ): PlaybackInfo {
   const base = `${publicUrl}/hls/${row.playback_id}`;
   const isLive = row.state !== "idle";
@@ -37,6 +49,9 @@ export function livePlayback(
         ...(withWebrtc ? [whep(`${publicUrl}/webrtc/${row.playback_id}`)] : []),
         ...(isLive ? [jpeg(`${base}/source/latest.jpg`)] : []),
       ],
+      ...startOf(row),
+      ...(isLive && isPublic(row) ? { viewerCount } : {}),
+      ...(isLive || hasPoster ? { poster: `${base}/thumbnail.jpg` } : {}),
       ...(withDvr ? { dvrPlayback: [{ error: isLive ? NO_DVR : NOT_RECORDING }] } : {}),
     },
   };
@@ -60,6 +75,8 @@ export function recordingPlayback(
         hls(`${base}/index.m3u8`),
         ...(shape.width ? picturesOf(base) : []),
       ],
+      ...startOf(row),
+      ...(shape.width ? { poster: `${base}/thumbnail.jpg` } : {}),
     },
   };
 }
@@ -82,7 +99,14 @@ export function assetPlayback(row: PlayableRow, publicUrl: string, mp4s: readonl
     });
   const pictures = sources.some(({ width }) => width) ? picturesOf(base) : [];
   const source = [...sources, hls(`${base}/index.m3u8`), ...pictures];
-  return { type: "vod", meta: { playbackPolicy: policyOf(row), source } };
+  const poster = pictures.length > 0 ? { poster: `${base}/thumbnail.jpg` } : {};
+  return { type: "vod", meta: { playbackPolicy: policyOf(row), source, ...startOf(row), ...poster } };
 }
+
+/** Anybody may watch it, so anybody may know when it began and how many watch it. */
+const isPublic = ({ policy }: PlayableRow): boolean => (policy?.type ?? "public") === "public";
+
+const startOf = (row: PlayableRow) =>
+  isPublic(row) && row.started_at !== null ? { startedAt: Number(row.started_at) } : {};
 
 const policyOf = ({ policy }: PlayableRow) => (policy ? { type: policy.type } : null);

@@ -9,13 +9,15 @@ import type { PublicAddress } from "../public-address.ts";
 import { readRecordingShape } from "../recordings/index.ts";
 import type { Db } from "../schema.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
-import { assetPlayback, livePlayback, recordingPlayback } from "./playback-info.ts";
+import { assetPlayback, type LiveFacts, livePlayback, recordingPlayback } from "./playback-info.ts";
 
 export interface PlaybackRouteDeps extends AuthenticateDeps {
   readonly playables: PlayableFinder;
   /** Rate limit for public requests. */
   readonly viewers: Db;
   readonly publicAddress: PublicAddress;
+  /** Viewers of a stream on all nodes. */
+  viewersOf(streamId: string): Promise<number>;
   /** Null or absent if WebRTC is off. */
   readonly webrtcPort?: number | null;
 }
@@ -30,12 +32,22 @@ const SHOWN_ID_LENGTH = 100;
 /** The shape of a ready recording no longer changes, and reading it means reading every span. */
 const SHAPE_MS = 60_000;
 const MAX_SHAPES = 1_000;
+/** Every open watch page asks several times a minute. */
+const FACTS_MS = 5_000;
+const MAX_FACTS = 10_000;
 
 /** Public answers: where content plays, and where to publish. No authentication, except for the owner's part. */
 export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   const withWebrtc = deps.webrtcPort !== undefined && deps.webrtcPort !== null;
   const shapes = new DecisionCache<Awaited<ReturnType<typeof readRecordingShape>>>(deps.clock, SHAPE_MS, MAX_SHAPES);
+
+  const facts = new DecisionCache<LiveFacts>(deps.clock, FACTS_MS, MAX_FACTS);
+  const factsOf = (streamId: string): Promise<LiveFacts> =>
+    facts.get(streamId, async () => ({
+      viewerCount: await deps.viewersOf(streamId),
+      hasPoster: (await deps.playables.findNewestRecording(streamId)) !== undefined,
+    }));
 
   api.on(routes.getApiBase, async ({ origin }): Promise<ApiBase> => {
     return {
@@ -57,7 +69,9 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     const isAsked = asker === null || asker.projectId === row?.project_id;
     if (!row || row.suspended || !isAsked)
       throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
-    if (row.kind === "live") return livePlayback(row, origin, { withDvr: asker !== null, withWebrtc });
+    if (row.kind === "live") {
+      return livePlayback(row, origin, { ...(await factsOf(row.id)), withDvr: asker !== null, withWebrtc });
+    }
     if (row.state === "waiting" || (row.kind === "asset" && row.state !== "ready")) throw new NotReadyForPlayback();
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
     if (row.kind === "asset") return assetPlayback(row, origin, (await readAssetMedia(deps.viewers, row.id))?.mp4s);

@@ -24,6 +24,8 @@ export interface PlayableRow {
   /** For stored content: `ready` as soon as it can be watched. */
   state: string;
   seconds: number;
+  /** Begin of a stream's newest broadcast, or of the recorded one, or when the asset was created; milliseconds. Null before the first broadcast. */
+  started_at: string | null;
   /** Size of a recording as one MP4; null until known. */
   mp4_bytes: string | null;
 }
@@ -38,12 +40,12 @@ const guard = sql`
   ) else '[]' end as signing_keys`;
 
 const recordings = sql`
-  select 'recording' as kind, e.id, e.recording_playback_id as playback_id, e.recording as state,
+  select 'recording' as kind, e.created_at as started_at, e.id, e.recording_playback_id as playback_id, e.recording as state,
     e.source_segments_duration as seconds, e.mp4_bytes, (s.suspended or a.suspended) as suspended, ${guard}
   from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id`;
 
 const assets = sql`
-  select 'asset' as kind, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
+  select 'asset' as kind, s.created_at as started_at, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
     coalesce((s.video_spec->>'duration')::float8, 0) as seconds, null::bigint as mp4_bytes, a.suspended, ${guard}
   from asset s join account a on a.id = s.user_id`;
 
@@ -52,7 +54,8 @@ export async function findPlayable(db: Db, playbackId: string): Promise<Playable
   if (!isPlaybackId(playbackId)) return undefined;
   return firstOf(
     db,
-    sql`select 'live' as kind, s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes,
+    sql`select 'live' as kind, (select max(e.created_at) from session e where e.stream_id = s.id) as started_at,
+         s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes,
         (s.suspended or a.suspended) as suspended, ${guard}
       from stream s join account a on a.id = s.user_id
       where s.playback_id = ${playbackId} and s.deleted_at is null

@@ -17,6 +17,7 @@ const PLAYABLE: PlayableRow = {
   suspended: false,
   state: "live",
   seconds: 0,
+  started_at: null,
   mp4_bytes: null,
   originals_for_keys_only: false,
 };

@@ -15,6 +15,8 @@ export {
   readRecordingProgress,
 } from "./recording-part.ts";
 export {
+  findNewestRecording,
+  type NewestRecording,
   type RecordingShape,
   readRecordingIndex,
   readRecordingShape,

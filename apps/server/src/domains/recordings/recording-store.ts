@@ -169,6 +169,22 @@ export async function recordMp4Size(db: Db, sessionId: string, bytes: number): P
     .execute();
 }
 
+/** By the id of its session. */
+export interface NewestRecording {
+  readonly id: string;
+  readonly projectId: string;
+}
+
+/** The newest recording of a stream that plays and has pictures. */
+export async function findNewestRecording(db: Db, streamId: string): Promise<NewestRecording | undefined> {
+  const { rows } = await sql<NewestRecording>`
+    select e.id, e.project_id as "projectId" from session e
+    where e.stream_id = ${streamId} and e.recording = 'ready' and exists (
+      select from recording_rendition r where r.session_id = e.id and r.rendition = 'source' and r.track ? 'width'
+    ) order by e.created_at desc limit 1`.execute(db);
+  return rows[0];
+}
+
 /** A recording's MP4 in a playback response: picture size, and mean bitrate in bits per second. */
 export interface RecordingShape {
   readonly width?: number;

@@ -118,7 +118,7 @@ export const forgetOldCounts: Duty<Deps> = {
 
 /** Viewers of each of these streams that has any, on all nodes. */
 export async function countViewersOfStreams(
-  trx: Trx,
+  trx: Db,
   streamIds: readonly string[],
   now: number,
 ): Promise<ReadonlyMap<string, number>> {

@@ -71,6 +71,11 @@ export class FakePlaybackGate implements PlaybackGate {
     return sessionId === "session-1" ? "recording1" : null;
   }
 
+  async newestRecordingOf(streamId: string): Promise<StoredContent | null> {
+    const isRecorded = streamId === "stream-1" && this.#facts.of("segment-closed").length > 0;
+    return isRecorded ? { kind: "recording", id: "session-1", projectId: PROJECT } : null;
+  }
+
   async mediaIndex({ id, projectId }: StoredContent): Promise<MediaIndex | null> {
     const rows = this.#facts.of("segment-closed").flatMap(({ recorded }) => recorded);
     const renditions = new Map<string, StoredRendition & { segments: typeof rows }>();

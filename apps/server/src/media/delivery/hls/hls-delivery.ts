@@ -95,7 +95,7 @@ export class HlsDelivery {
     this.#maker = new StillMaker({ clock, log, children: settings.children });
     this.#previews = new PreviewMaker({ clock, log, children: settings.children });
     const [maker, previews, archive] = [this.#maker, this.#previews, this.#archive];
-    this.#stills = new StillDelivery({ ...settings, maker, previews, archive });
+    this.#stills = new StillDelivery({ ...settings, gate: playbackGate, maker, previews, archive });
   }
 
   /** Access rules changed: cached decisions about this playback id, or about all, are discarded. */

@@ -204,6 +204,22 @@ describe("a recording", () => {
     expect(await status(`${RECORDING}/source/latest.jpg`)).toBe(404);
   });
 
+  test("the thumbnail of an offline stream is the last picture of its recording, for those who may watch the stream", async () => {
+    const poster = "/hls/playstream1/thumbnail.jpg";
+    expect(await status(poster)).toBe(404);
+    await record(9);
+    // Players may still be behind the end of the broadcast: the process has it for a while.
+    await rig.restart();
+    const answer = await rig.fetch(`${poster}?width=1280`);
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "public, max-age=5"]);
+    expect(await answer.text()).toBe(await rig.text(`${RECORDING}/thumbnail.jpg?width=1280&time=9`));
+    expect(await status(LATEST.concat(".jpg"))).toBe(404);
+    rig.playbackGate.policy = "jwt";
+    rig.plane.accessChanged("all");
+    expect(await status(poster)).toBe(401);
+    expect(await status(`${poster}?jwt=good`)).toBe(200);
+  });
+
   test("a sheet is made once, across concurrent requests and restarts, and again if it is missing from the store", async () => {
     await record(9);
     const get = () => rig.text(`${RECORDING}/thumbnails/storyboard_0.jpg`);

@@ -6,7 +6,7 @@ import { Places } from "../../../platform/limits/places.ts";
 import { TooManyWaiting } from "../../../platform/limits/turns.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { MediaIndex, PlaybackContent, StoredContent } from "../../../ports/index.ts";
+import type { MediaIndex, PlaybackContent, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import {
   type ImageShape,
   LiveStills,
@@ -56,6 +56,7 @@ export interface StillDeliverySettings {
   readonly previews: PreviewMaker;
   readonly live: LiveSources;
   readonly archive: ArchiveDelivery;
+  readonly gate: Pick<PlaybackGate, "newestRecordingOf">;
   readonly proxies: TrustedProxies;
 }
 
@@ -63,6 +64,7 @@ export interface StillDeliverySettings {
 export class StillDelivery {
   readonly #sources: LiveSources;
   readonly #archive: ArchiveDelivery;
+  readonly #gate: Pick<PlaybackGate, "newestRecordingOf">;
   readonly #proxies: TrustedProxies;
   readonly #live: LiveStills;
   readonly #stored: StoredStills;
@@ -71,9 +73,10 @@ export class StillDelivery {
   readonly #previewPlaces = new Places(MAX_PREVIEWS);
   readonly #places = new Places({ inAll: MAX_IN_ALL, perHolder: MAX_PER_CLIENT });
 
-  constructor({ clock, log, store, maker, previews, live, archive, proxies }: StillDeliverySettings) {
+  constructor({ clock, log, store, maker, previews, live, archive, gate, proxies }: StillDeliverySettings) {
     this.#sources = live;
     this.#archive = archive;
+    this.#gate = gate;
     this.#proxies = proxies;
     this.#live = new LiveStills(maker, clock);
     this.#stored = new StoredStills(maker, archive, clock);
@@ -86,7 +89,7 @@ export class StillDelivery {
     const client = this.#proxies.clientOf(req);
     if (!this.#places.take(client)) return sendBusy(res);
     try {
-      if (content.kind === "live") await this.#serveLive(asked);
+      if (content.kind === "live") await this.#serveLive(asked, content.streamId);
       else await this.#serveStored(asked, content);
     } catch (error) {
       if (!(error instanceof TooManyWaiting)) throw error;
@@ -96,9 +99,18 @@ export class StillDelivery {
     }
   }
 
-  async #serveLive({ res, url, address, caching }: StillRequest): Promise<void> {
+  /** The newest picture; an offline stream's thumbnail is the last picture of its newest recording. */
+  async #serveLive({ res, url, address, caching }: StillRequest, streamId: string): Promise<void> {
+    if (address.kind !== "still" || typeof address.picture === "number") return sendNotFound(res);
     const source = this.#sources.sessionOf(address.playbackId);
-    if (address.kind !== "still" || address.picture !== "latest" || !source) return sendNotFound(res);
+    if (!source) {
+      const recording = address.picture === "at" ? await this.#gate.newestRecordingOf(streamId) : null;
+      const index = recording && (await this.#archive.index(recording));
+      const width = parseWidth(url) ?? KEYFRAME_SHAPE.maxWidth;
+      const shape: ImageShape = { maxWidth: width, maxHeight: width, format: address.format };
+      const last = index && (await this.#stored.at(index, storyboardOf(index)?.endSeconds ?? 0, shape));
+      return sendImage(res, address.format, last, caching.still);
+    }
     const { sessionId, pipeline } = source;
     const image = await this.#live.newest({ sessionId, listed: pipeline.listed }, parseWidth(url), address.format);
     sendImage(res, address.format, image, caching.still);
