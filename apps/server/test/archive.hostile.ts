@@ -62,10 +62,15 @@ function told({ worstMs, megabytes, files }: Awaited<ReturnType<typeof whileOthe
 
 /** Resolves after that many responses, or when the connection has closed. */
 function answers(socket: Socket, count: number): Promise<number> {
+  const START = "HTTP/1.1 ";
   let found = 0;
+  // One chunk may end within the start of a response.
+  let rest = "";
   return new Promise((resolve) => {
     socket.on("data", (bytes: Buffer) => {
-      found += bytes.toString("latin1").split("HTTP/1.1 ").length - 1;
+      const text = rest + bytes.toString("latin1");
+      found += text.split(START).length - 1;
+      rest = text.slice(Math.max(text.lastIndexOf(START) + 1, text.length - START.length + 1));
       if (found >= count) resolve(found);
     });
     socket.once("close", () => resolve(found));
