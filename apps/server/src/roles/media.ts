@@ -12,10 +12,11 @@ import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { HttpHandler } from "../platform/http/http-server.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
-import { explainListen } from "../platform/listen-error.ts";
+import type { Listener } from "../platform/listener.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
+import type { Listeners } from "./listeners.ts";
 import { obeyMediaControl } from "./media-control.ts";
 
 /** The share of the machine for live transcoding where nothing is set: the rest is for ingest, delivery and the database. */
@@ -23,6 +24,7 @@ const SHARE_OF_CORES = 0.6;
 
 export interface MediaRoleSettings {
   readonly config: Config;
+  readonly listeners: Pick<Listeners, "rtmp" | "webrtc" | "stun">;
   /** Of children that decode. */
   readonly confinement: Confinement;
   readonly dataFolder: string;
@@ -42,7 +44,6 @@ export interface MediaRoleSettings {
 
 export interface MediaRole {
   readonly handleHttp: HttpHandler;
-  readonly rtmpPort: number;
   /** The metrics that an operator watches. */
   figures(): MediaPlane["figures"] & {
     readonly transcodeChildren: number;
@@ -59,6 +60,7 @@ export interface MediaRole {
 /** Ingest, packaging, recording and delivery of this node. */
 export async function startMedia({
   config,
+  listeners,
   confinement,
   dataFolder,
   store,
@@ -113,27 +115,19 @@ export async function startMedia({
 
   const maxConnections = maxRtmpConnections;
   const publishing = publishSettings({ clock, log, gate: domains.publishGate, hub: plane, maxConnections });
-  const rtmp = new RtmpServer({
-    publishing,
-    host: config.host,
-    port: config.rtmpPort,
-    proxies,
-    maxConnections,
-  });
+  const rtmp = new RtmpServer({ publishing, listener: listeners.rtmp, proxies, maxConnections });
   opened.defer(() => rtmp.close());
-  const rtmpPort = await rtmp.listen().catch((error: NodeJS.ErrnoException) => {
-    throw explainListen(error, "RTMP", config.host, config.rtmpPort, "WEIR_RTMP_PORT");
-  });
+  await rtmp.listen();
 
-  const webrtcPort = config.webrtcPort === null ? null : await udpPort(config.host, config.webrtcPort, "WEBRTC", log);
-  if (webrtcPort !== null) {
+  const webrtc = await openUdp(listeners.webrtc, log, async (host, port) => ({ port: await findUdpPort(host, port) }));
+  if (webrtc) {
     const host = config.host === "localhost" ? "127.0.0.1" : config.host;
     const bindAddress = host === "0.0.0.0" || host === "::" ? null : host;
-    const peers = new WebrtcProcess({ clock, log, port: webrtcPort, bindAddress });
+    const peers = new WebrtcProcess({ clock, log, port: webrtc.port, bindAddress });
     opened.defer(() => peers.close());
-    const stun = config.stunPort === null ? null : await startStun(config.host, config.stunPort, clock, log);
+    const stun = await openUdp(listeners.stun, log, (...at) => StunResponder.listen(...at, clock));
     if (stun) opened.defer(() => stun.close());
-    const address = { addresses: config.webrtcAddress, host, port: webrtcPort };
+    const address = { addresses: config.webrtcAddress, host, port: webrtc.port };
     const publish = new WhipIngest({ publishing, proxies, peers, address, children: transcoders });
     plane.serveWebrtc({ publish, peers, address, stunPort: stun?.port ?? null });
   }
@@ -159,7 +153,7 @@ export async function startMedia({
       keepWindow: (window) => plane.keepWindow(window),
       sealRecording: (sessionId, untilMs) => plane.sealRecording(sessionId, untilMs),
       startTestBroadcast: (streamKey, seconds) =>
-        broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
+        broadcasts.start({ url: `rtmp://${self}:${listeners.rtmp.port}/live/${streamKey}`, seconds }),
     },
     log,
   );
@@ -168,7 +162,6 @@ export async function startMedia({
   const all = opened.move();
   return {
     handleHttp: plane.handleHttp,
-    rtmpPort,
     figures: () => ({
       ...plane.figures,
       transcodeChildren: transcoders.count,
@@ -184,17 +177,12 @@ export async function startMedia({
   };
 }
 
-/** The port, or null where it is taken: HLS and RTMP do without WebRTC. */
-async function udpPort(host: string, port: number, name: "WEBRTC" | "STUN", log: Log): Promise<number | null> {
-  try {
-    return await findUdpPort(host, port);
-  } catch (error) {
-    const { message } = explainListen(error as NodeJS.ErrnoException, `${name} UDP`, host, port, `WEIR_${name}_PORT`);
-    log.warn(`${message}; going on without it`);
-    return null;
-  }
-}
-
-async function startStun(host: string, port: number, clock: Clock, log: Log): Promise<StunResponder | null> {
-  return (await udpPort(host, port, "STUN", log)) === null ? null : StunResponder.listen(host, port, clock);
+/** Null where the port is off or taken: HLS and RTMP do without WebRTC. */
+async function openUdp<T extends { readonly port: number }>(
+  listener: Listener | null,
+  log: Log,
+  bind: (host: string, port: number) => Promise<T>,
+): Promise<T | null> {
+  const refused = ({ message }: Error) => void log.warn(`${message}; going on without it`);
+  return (await listener?.openUdp(bind).catch(refused)) ?? null;
 }

@@ -27,7 +27,6 @@ import { createHttpsServer } from "../platform/http/https-server.ts";
 import { TlsFiles } from "../platform/http/tls-files.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { fileBudget, openFilesLimit } from "../platform/limits/open-files.ts";
-import { checkPort } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics/metrics.ts";
 import { serveMetrics } from "../platform/metrics/metrics-server.ts";
@@ -39,6 +38,7 @@ import { openObjectStore } from "../platform/storage/open-object-store.ts";
 import { UPLOAD_PREFIXES, UploadServer } from "../platform/uploads/upload-server.ts";
 import { addApi, OPEN_PREFIXES } from "./api.ts";
 import type { BannerFacts } from "./banner.ts";
+import { listenersOf, tcpPorts } from "./listeners.ts";
 import { startMedia } from "./media.ts";
 import { NotifyMediaControl } from "./media-control.ts";
 import { nodeNameOf } from "./node-name.ts";
@@ -89,10 +89,11 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const dataFolder = openDataFolder(config.dataDir);
   readiness.add("disk", () => (freeBytesOf(dataFolder) < MIN_FREE_BYTES ? "almost full" : null));
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
-  await checkPort("HTTP", config.host, config.httpPort, "WEIR_HTTP_PORT");
-  if (config.roles.includes("media")) await checkPort("RTMP", config.host, config.rtmpPort, "WEIR_RTMP_PORT");
+  const listeners = listenersOf(config);
+  await listeners.http.check();
+  if (config.roles.includes("media")) await listeners.rtmp.check();
   const tls = await tlsOf(config, clock, log);
-  if (tls) await checkPort("HTTPS", config.host, config.httpsPort, "WEIR_HTTPS_PORT");
+  await listeners.https?.check();
   const store = await openObjectStore({ dataFolder, config, clock, log });
 
   signal?.throwIfAborted();
@@ -113,10 +114,8 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const tracing = await startTracing(config, clock, log, metrics);
   opened.defer(() => tracing.close());
 
-  let { httpPort, rtmpPort } = config;
-  let metricsPort = config.metricsPort;
-  const publicUrl = () => config.publicUrl ?? `http://localhost:${httpPort}`;
-  const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
+  const publicUrl = () => config.publicUrl ?? `http://localhost:${listeners.http.port}`;
+  const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${listeners.rtmp.port}/live`;
   const confinement = await confineDecoders(config, dataFolder, clock, log);
   const assetProcessor = config.roles.includes("worker")
     ? await openAssetPipeline({
@@ -133,7 +132,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
       clock,
       allowPrivate: config.allowPrivateUrls,
       own: () => ({
-        ports: [httpPort, rtmpPort, metricsPort ?? 0, ...(tls ? [config.httpsPort] : [])],
+        ports: tcpPorts(listeners),
         publicUrl: domains.publicUrl(),
       }),
     },
@@ -154,7 +153,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
       publicUrl,
       headroom: () => ({ disk: diskOf(dataFolder), ...(media && { transcoding: media.transcoding() }) }),
       isPublicUrlSet: config.publicUrl !== null,
-      rtmpPort: () => rtmpPort,
+      rtmpPort: () => listeners.rtmp.port,
     },
     mediaControl: new NotifyMediaControl(database),
     store,
@@ -190,6 +189,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const media = config.roles.includes("media")
     ? await startMedia({
         config,
+        listeners,
         confinement,
         dataFolder,
         store,
@@ -207,7 +207,6 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     : null;
   if (media) measureMedia(metrics, media);
   if (media) opened.defer(() => media.close());
-  rtmpPort = media?.rtmpPort ?? rtmpPort;
 
   signal?.throwIfAborted();
   const observer = { tracing, requests: requestCounter(metrics) };
@@ -241,9 +240,10 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     uploads: isApi && uploads ? { handle: uploads.handle, prefixes: UPLOAD_PREFIXES } : null,
     app,
   };
-  const http = await createHttpServer({ ...routes, host: config.host, port: config.httpPort, clock });
+  const http = await createHttpServer({ ...routes, listener: listeners.http, clock });
   opened.defer(() => http.close());
-  const https = tls && (await createHttpsServer({ ...routes, host: config.host, port: config.httpsPort, tls, clock }));
+  const https =
+    tls && listeners.https && (await createHttpsServer({ ...routes, listener: listeners.https, tls, clock }));
   if (https) opened.defer(() => https.close());
   const connections = limitConnections({
     servers: [http.server, ...(https ? [https.server] : [])],
@@ -256,11 +256,9 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   measureConnections(metrics, connections);
   opened.adopt(closeSlowReaders(http.server, clock), (timer) => timer.cancel());
   if (https) opened.adopt(closeSlowReaders(https.server, clock, "secureConnection"), (timer) => timer.cancel());
-  httpPort = http.port;
-  if (config.metricsPort !== null) {
-    const served = await serveMetrics(metrics, config.metricsHost, config.metricsPort, log);
+  if (listeners.metrics) {
+    const served = await serveMetrics(metrics, listeners.metrics, log);
     opened.defer(() => served.close());
-    metricsPort = served.port;
     if (served.problem) warnings.push(served.problem);
   }
   if (config.roles.includes("worker")) startWorker(domains);

@@ -1,6 +1,7 @@
 /** A hub behind RTMP whose streams have slow multistream targets, for the bench. Says its port, and ends with its parent. */
 import { systemClock as clock } from "../../platform/clock.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
+import { Listener } from "../../platform/listener.ts";
 import { silentLog as log } from "../../platform/log.ts";
 import type { PublishGate } from "../../ports/index.ts";
 import { Hub } from "../hub/hub.ts";
@@ -81,6 +82,7 @@ const hub = new Hub({
   },
 });
 
+const listener = new Listener("RTMP", "127.0.0.1", 0);
 const server = new RtmpServer({
   publishing: publishSettings({
     clock,
@@ -89,8 +91,7 @@ const server = new RtmpServer({
     hub: { memory, open: (...publisher) => hub.open(...publisher) },
     maxConnections: MAX_CONNECTIONS,
   }),
-  host: "127.0.0.1",
-  port: 0,
+  listener,
   proxies: new TrustedProxies([]),
   maxConnections: MAX_CONNECTIONS,
 });
@@ -99,4 +100,5 @@ process.on("message", () => process.send?.(restream.sent.skippedMs));
 setInterval(() => {
   for (const connection of connections) connection.read();
 }, READ_EVERY_MS);
-process.send?.(await server.listen());
+await server.listen();
+process.send?.(listener.port);

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../clock.ts";
+import { Listener } from "../listener.ts";
 import { silentLog } from "../log.ts";
 import { createApp } from "./app.ts";
 import { createHttpServer, type HttpServer } from "./http-server.ts";
@@ -18,8 +19,7 @@ function open(port = 0): Promise<HttpServer> {
   app.get("/app", async () => ({ from: "app" }));
   app.post("/app", async ({ body }) => ({ body: body ?? null }));
   return createHttpServer({
-    host: "127.0.0.1",
-    port,
+    listener: new Listener("HTTP", "127.0.0.1", port),
     mediaPrefixes,
     media: (request, response) => response.end(`media ${request.url}`),
     app,

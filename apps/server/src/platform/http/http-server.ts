@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Server as NetServer, Socket } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../clock.ts";
-import { listen } from "../listen.ts";
-import { explainListen } from "../listen-error.ts";
+import type { Listener } from "../listener.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 /** How long a running request may take after the server begins to close. */
@@ -36,9 +35,7 @@ export interface HttpRoutes {
 }
 
 export interface HttpServerSettings extends HttpRoutes {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
+  readonly listener: Listener;
   readonly clock: Clock;
 }
 
@@ -49,21 +46,17 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** One listener for everything. Throws `StartupError` if the port is taken or not allowed. */
-export async function createHttpServer({ host, port, clock, ...routes }: HttpServerSettings): Promise<HttpServer> {
+/** One server for everything. Throws `StartupError` if the port is taken or not allowed. */
+export async function createHttpServer({ listener, clock, ...routes }: HttpServerSettings): Promise<HttpServer> {
   const { app } = routes;
   await app.ready();
   // A request without a body is complete with its head, so it skips stream events, which cost some microseconds.
   const server = createServer({ noDelay: true, optimizeEmptyRequests: true }, oneAtATime(routeRequests(routes, clock)));
   limitHttp1(server);
-  await listen(server, { host, port, backlog: 1024 }, (err) =>
-    app.log.error({ err }, "could not accept an HTTP connection"),
-  ).catch((error: NodeJS.ErrnoException) => {
-    throw explainListen(error, "HTTP", host, port, "WEIR_HTTP_PORT");
-  });
+  await listener.open(server, (err) => app.log.error({ err }, "could not accept an HTTP connection"));
   let closing: Promise<void> | null = null;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listener.port,
     server,
     close() {
       closing ??= new Promise<void>((resolve) => {

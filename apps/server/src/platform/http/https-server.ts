@@ -7,12 +7,8 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../clock.ts";
-import { listen } from "../listen.ts";
-import { explainListen } from "../listen-error.ts";
-import { type HttpRoutes, limitHttp1, routeRequests } from "./http-server.ts";
+import { type HttpServerSettings, limitHttp1, routeRequests } from "./http-server.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
@@ -22,12 +18,8 @@ const MAX_IDLE_MS = 65_000;
 /** Concurrent requests per connection: a player makes about ten. */
 const MAX_STREAMS = 128;
 
-export interface HttpsServerSettings extends HttpRoutes {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
+export interface HttpsServerSettings extends HttpServerSettings {
   readonly tls: TlsFiles;
-  readonly clock: Clock;
 }
 
 export interface HttpsServer {
@@ -42,8 +34,7 @@ export interface HttpsServer {
  * allowed.
  */
 export async function createHttpsServer({
-  host,
-  port,
+  listener,
   tls,
   clock,
   ...routes
@@ -83,15 +74,11 @@ export async function createHttpsServer({
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  await listen(server, { host, port, backlog: 1024 }, (err) =>
-    routes.app.log.error({ err }, "could not accept an HTTPS connection"),
-  ).catch((error: NodeJS.ErrnoException) => {
-    throw explainListen(error, "HTTPS", host, port, "WEIR_HTTPS_PORT");
-  });
+  await listener.open(server, (err) => routes.app.log.error({ err }, "could not accept an HTTPS connection"));
   tls.watch((identity) => server.setSecureContext(identity));
   let closing: Promise<void> | null = null;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listener.port,
     server,
     close() {
       tls.close();

@@ -1,20 +1,16 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { listen } from "../listen.ts";
-import { explainListen } from "../listen-error.ts";
+import type { Listener } from "../listener.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface MetricsServer {
-  /** Null if the port could not be opened. */
-  readonly port: number | null;
-  /** Why it could not; null if it could. */
+  /** Why the port could not be opened; null if it could. */
   readonly problem: string | null;
   close(): Promise<void>;
 }
 
 /** Serves `/metrics` on a port of its own. A taken port is only a warning, because a server without metrics is better than none. */
-export async function serveMetrics(metrics: Metrics, host: string, port: number, log: Log): Promise<MetricsServer> {
+export async function serveMetrics(metrics: Metrics, listener: Listener, log: Log): Promise<MetricsServer> {
   const server = createServer({ maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout: 5_000 });
   server.maxConnections = 50;
   server.on("request", (request, response) => {
@@ -28,22 +24,20 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number,
       },
     );
   });
-  const problem = await listen(server, { host, port }, (err) =>
-    log.error({ err }, "could not accept a metrics connection"),
-  ).then(
-    () => null,
-    (error: NodeJS.ErrnoException) =>
-      `no metrics: ${explainListen(error, "metrics", host, port, "WEIR_METRICS_PORT").message}`,
-  );
+  const { host, port } = listener;
+  const problem = await listener
+    .open(server, (err) => log.error({ err }, "could not accept a metrics connection"))
+    .then(
+      () => null,
+      (error: Error) => `no metrics: ${error.message}`,
+    );
   if (problem) {
     log.warn(problem);
-    return { port: null, problem, close: async () => {} };
+    return { problem, close: async () => {} };
   }
-  const bound = (server.address() as AddressInfo).port;
-  if (port === 0) log.info({ host, port: bound }, "metrics are served on a free port");
+  if (port === 0) log.info({ host, port: listener.port }, "metrics are served on a free port");
   let closing: Promise<void> | null = null;
   return {
-    port: bound,
     problem: null,
     close() {
       closing ??= new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
+import { Listener } from "../listener.ts";
 import { silentLog } from "../log.ts";
 import { Metrics } from "./metrics.ts";
 import { serveMetrics } from "./metrics-server.ts";
@@ -57,8 +58,9 @@ describe("serveMetrics", () => {
   it("answers /metrics and nothing else", async () => {
     const metrics = new Metrics();
     metrics.gauge("viewers", "Viewers", () => 3);
-    const server = await serveMetrics(metrics, LOOPBACK, 0, silentLog);
-    const url = `http://${LOOPBACK}:${server.port}`;
+    const listener = new Listener("metrics", LOOPBACK, 0);
+    const server = await serveMetrics(metrics, listener, silentLog);
+    const url = `http://${LOOPBACK}:${listener.port}`;
     const answer = await fetch(`${url}/metrics`);
     expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(await answer.text()).toContain("viewers 3");
@@ -68,10 +70,11 @@ describe("serveMetrics", () => {
   });
 
   it.runIf(process.platform === "linux")("is not reached by the machine's other addresses", async () => {
-    const server = await serveMetrics(new Metrics(), LOOPBACK, 0, silentLog);
+    const listener = new Listener("metrics", LOOPBACK, 0);
+    const server = await serveMetrics(new Metrics(), listener, silentLog);
     // Every address of 127.0.0.0/8 is this machine's own: a listener on all addresses would answer here.
     const code = await new Promise<string | undefined>((resolve) => {
-      const asked = request({ host: "127.0.0.2", port: server.port ?? 0, path: "/metrics" }, () => resolve("answered"));
+      const asked = request({ host: "127.0.0.2", port: listener.port, path: "/metrics" }, () => resolve("answered"));
       asked.on("error", (error: NodeJS.ErrnoException) => resolve(error.code));
       asked.end();
     });
@@ -80,9 +83,10 @@ describe("serveMetrics", () => {
   });
 
   it("a port that is taken is no failure", async () => {
-    const first = await serveMetrics(new Metrics(), LOOPBACK, 0, silentLog);
-    const second = await serveMetrics(new Metrics(), LOOPBACK, first.port ?? 0, silentLog);
-    expect(second.port).toBeNull();
+    const listener = new Listener("metrics", LOOPBACK, 0);
+    const first = await serveMetrics(new Metrics(), listener, silentLog);
+    const second = await serveMetrics(new Metrics(), listener, silentLog);
+    expect(second.problem).toContain(`no metrics: metrics port ${listener.port} on ${LOOPBACK} is in use`);
     await second.close();
     await first.close();
   });

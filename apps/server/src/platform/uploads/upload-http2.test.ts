@@ -10,6 +10,7 @@ import { createApp } from "../http/app.ts";
 import { FIRST } from "../http/certificate.fixture.ts";
 import { createHttpsServer } from "../http/https-server.ts";
 import { TlsFiles } from "../http/tls-files.ts";
+import { Listener } from "../listener.ts";
 import { silentLog } from "../log.ts";
 import { UPLOAD_PREFIXES } from "./upload-server.ts";
 import { MAX_BYTES, startUploads, tokenOf } from "./upload-test-rig.ts";
@@ -24,7 +25,7 @@ async function startSecure() {
   await writeFile(cert, FIRST.cert);
   await writeFile(key, FIRST.key);
   const server = await createHttpsServer({
-    ...{ host: "127.0.0.1", port: 0, clock: rig.clock, mediaPrefixes: [] },
+    ...{ listener: new Listener("HTTPS", "127.0.0.1", 0), clock: rig.clock, mediaPrefixes: [] },
     app: createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" }),
     tls: await TlsFiles.open({ cert, key, clock: rig.clock, log: silentLog }),
     media: (_request, response) => void response.writeHead(404).end(),

@@ -6,6 +6,7 @@ import { fastify } from "fastify";
 import { ManualClock, systemClock } from "../clock.ts";
 import { createHttpServer, type HttpHandler } from "../http/http-server.ts";
 import { TrustedProxies } from "../http/trusted-proxies.ts";
+import { Listener } from "../listener.ts";
 import { silentLog } from "../log.ts";
 import { Outbound } from "../outbound/outbound.ts";
 import { LocalObjectStore } from "../storage/local-object-store.ts";
@@ -97,8 +98,7 @@ export async function startUploads({
   const rig = { server: await build() };
   const app = fastify();
   const http = await createHttpServer({
-    host: "127.0.0.1",
-    port: 0,
+    listener: new Listener("HTTP", "127.0.0.1", 0),
     media: (_request, response) => void response.writeHead(404).end(),
     mediaPrefixes: [],
     uploads: { prefixes: UPLOAD_PREFIXES, handle: (request, response) => rig.server.handle(request, response) },

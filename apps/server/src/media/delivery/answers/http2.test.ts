@@ -9,6 +9,7 @@ import { createApp } from "../../../platform/http/app.ts";
 import { FIRST } from "../../../platform/http/certificate.fixture.ts";
 import { createHttpsServer } from "../../../platform/http/https-server.ts";
 import { TlsFiles } from "../../../platform/http/tls-files.ts";
+import { Listener } from "../../../platform/listener.ts";
 import { silentLog } from "../../../platform/log.ts";
 import { MediaRig } from "../../testing/media-rig.ts";
 
@@ -20,7 +21,7 @@ test("playlists, parts, ranges, waits and refusals are the same over HTTP/2", as
   await writeFile(cert, FIRST.cert);
   await writeFile(key, FIRST.key);
   const server = await createHttpsServer({
-    ...{ host: "127.0.0.1", port: 0, clock, mediaPrefixes: ["/"] },
+    ...{ listener: new Listener("HTTPS", "127.0.0.1", 0), clock, mediaPrefixes: ["/"] },
     app: createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" }),
     tls: await TlsFiles.open({ cert, key, clock, log: silentLog }),
     media: (req, res) => rig.plane.handleHttp(req, res),

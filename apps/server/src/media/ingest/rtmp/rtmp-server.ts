@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
-import { listen } from "../../../platform/listen.ts";
+import type { Listener } from "../../../platform/listener.ts";
 import { loadReceiveMark, type SetReceiveMark } from "../../../platform/receive-mark.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import { LOOK_MS, ReadMark } from "./read-mark.ts";
@@ -12,9 +12,7 @@ const CLOSING_SHARE = 0.1;
 
 export interface RtmpServerSettings {
   readonly publishing: PublishSettings;
-  readonly host: string;
-  /** 0 selects a free port. */
-  readonly port: number;
+  readonly listener: Listener;
   /** The proxies that may name their client in a PROXY header. */
   readonly proxies: TrustedProxies;
   readonly maxConnections: number;
@@ -35,15 +33,11 @@ export class RtmpServer {
     this.#server.maxConnections = Math.ceil(settings.maxConnections * (1 + CLOSING_SHARE));
   }
 
-  /** Resolves with the port. Rejects with Node's error if it is in use. */
-  async listen(): Promise<number> {
-    const { host, port, publishing } = this.#settings;
+  /** Throws `StartupError` if the port is taken or not allowed. */
+  async listen(): Promise<void> {
+    const { listener, publishing } = this.#settings;
     this.#setReceiveMark = await loadReceiveMark();
-    await listen(this.#server, { host, port }, (err) =>
-      publishing.log.error({ err }, "could not accept an RTMP connection"),
-    );
-    const address = this.#server.address();
-    return address && typeof address === "object" ? address.port : port;
+    await listener.open(this.#server, (err) => publishing.log.error({ err }, "could not accept an RTMP connection"));
   }
 
   get connectionCount(): number {

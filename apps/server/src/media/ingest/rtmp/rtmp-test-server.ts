@@ -1,4 +1,5 @@
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { Listener } from "../../../platform/listener.ts";
 import { IngestRig } from "../ingest-rig.ts";
 import { RtmpServer } from "./rtmp-server.ts";
 
@@ -11,15 +12,15 @@ export interface RtmpTestServerOptions {
 
 /** An `RtmpServer` on loopback with an `IngestRig`. */
 export class RtmpTestServer extends IngestRig implements AsyncDisposable {
-  port = 0;
+  readonly listener: Listener;
   readonly server: RtmpServer;
 
   private constructor({ maxConnections = 2_000, proxies = [], port = 0 }: RtmpTestServerOptions) {
     super({ maxConnections });
+    this.listener = new Listener("RTMP", "127.0.0.1", port);
     this.server = new RtmpServer({
       publishing: this.publishing,
-      host: "127.0.0.1",
-      port,
+      listener: this.listener,
       proxies: new TrustedProxies(proxies),
       maxConnections,
     });
@@ -27,8 +28,12 @@ export class RtmpTestServer extends IngestRig implements AsyncDisposable {
 
   static async start(options: RtmpTestServerOptions = {}): Promise<RtmpTestServer> {
     const started = new RtmpTestServer(options);
-    started.port = await started.server.listen();
+    await started.server.listen();
     return started;
+  }
+
+  get port(): number {
+    return this.listener.port;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

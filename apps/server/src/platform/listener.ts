@@ -1,0 +1,66 @@
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { StartupError } from "./startup-error.ts";
+
+/** As errors show it; its first word in capitals is that of its setting, `WEIR_…_PORT`. */
+export type ListenerName = "HTTP" | "HTTPS" | "RTMP" | "metrics" | "WebRTC UDP" | "STUN UDP";
+
+/** A port of this server: where its setting puts it, and where it is open. */
+export class Listener {
+  readonly name: ListenerName;
+  readonly host: string;
+  #port: number;
+
+  /** Port 0 picks a free one. */
+  constructor(name: ListenerName, host: string, port: number) {
+    this.name = name;
+    this.host = host;
+    this.#port = port;
+  }
+
+  /** As set, and once it is open, as bound. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Throws the error that `open` would throw. Run it before a start creates anything; port 0 is always free. */
+  async check(): Promise<void> {
+    if (this.#port === 0) return;
+    const server = createServer();
+    await this.open(server, () => {});
+    server.close();
+  }
+
+  /**
+   * Starts a TCP server here. Rejects with the sentence of `explain` if the port cannot be opened. Later errors go to `onError`: Node emits one
+   * when it cannot accept a connection, for lack of memory or file descriptors, and without a listener it would end the process.
+   */
+  async open(server: Server, onError: (error: Error) => void): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.on("error", (error) => (server.listening ? onError(error) : reject(this.explain(error))));
+    server.listen({ host: this.host, port: this.#port, backlog: 1024 }, resolve);
+    await promise;
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** The same for a UDP port, opened by `bind`, which resolves with what it opened. */
+  async openUdp<T extends { readonly port: number }>(bind: (host: string, port: number) => Promise<T>): Promise<T> {
+    const opened = await bind(this.host, this.#port).catch((error: Error) => Promise.reject(this.explain(error)));
+    this.#port = opened.port;
+    return opened;
+  }
+
+  /** The reason why it could not open, in one line that names the setting to change. */
+  explain(error: NodeJS.ErrnoException): Error {
+    const where = `${this.name} port ${this.#port} on ${this.host}`;
+    const setting = `WEIR_${this.name.split(" ")[0]?.toUpperCase()}`;
+    if (error.code === "EADDRINUSE")
+      return new StartupError(`${where} is in use by another program: end it or set ${setting}_PORT`);
+    if (error.code === "EACCES")
+      return new StartupError(`${where} needs a privilege that this user lacks: set ${setting}_PORT to 1024 or more`);
+    if (error.code === "EADDRNOTAVAIL")
+      return new StartupError(
+        `${this.host} is not an address of this machine: set ${this.name === "metrics" ? setting : "WEIR"}_HOST`,
+      );
+    return error;
+  }
+}
