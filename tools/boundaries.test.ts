@@ -11,6 +11,8 @@ const isOurs = (name: string) => /^(packages|apps|tools)\//.test(name);
 const isProduct = ({ path }: Area) => path.startsWith("apps/server/src/") || path.startsWith("packages/");
 const PORTS = "apps/server/src/ports/";
 const MEDIA = "apps/server/src/media/";
+/** Areas whose folders still import each other. The dashboard: its pages, features and what they share are one area, not yet four. */
+const UNORDERED = new Set(["dashboard"]);
 /** `@scope/name` or `name` of an npm import. */
 const packageOf = (name: string) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 const edges = modules.flatMap((from) => (imports.get(from) ?? []).map((to) => ({ from, to })));
@@ -52,16 +54,24 @@ test("every process of the media floor is started by piped-child.ts", () => {
 });
 
 test("the arrows have no cycle", () => {
-  const reach = (name: string, way: readonly string[]): string[] => {
-    if (way.includes(name)) return [[...way, name].join(" -> ")];
-    const area = areas.find((candidate) => candidate.name === name);
-    return [...(area?.allows ?? [])].flatMap((next) => reach(next, [...way, name]));
-  };
-  expect(areas.flatMap(({ name }) => reach(name, []))).toEqual([]);
+  expect(findCycle(new Map(areas.map(({ name, allows }) => [name, [...allows]])))).toBe(null);
 });
 
 test("module imports have no cycle", () => {
-  expect(findCycle()).toBe(null);
+  expect(findCycle(imports)).toBe(null);
+});
+
+test("folders beside each other in an area have no cycle", () => {
+  const folders = new Map<string, string[]>();
+  for (const { from, to } of edges) {
+    const [folder, other] = [posix.dirname(from), posix.dirname(to)];
+    const area = areaOf(areas, from);
+    if (isTest(from) || !area || area !== areaOf(areas, to) || UNORDERED.has(area.name)) continue;
+    // A folder and the one around it are one idea: its door opens what is inside, and that uses what all of it share.
+    if (`${folder}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${folder}/`)) continue;
+    folders.set(folder, [...(folders.get(folder) ?? []), other]);
+  }
+  expect(findCycle(folders)).toBe(null);
 });
 
 test("no path leads out of the repository or contains its location", () => {
@@ -93,20 +103,21 @@ function domainOf(path: string): string | null {
   return /^apps\/server\/src\/domains\/([^/]+)\//.exec(path)?.[1] ?? null;
 }
 
-function findCycle(): string | null {
+/** The first cycle of a graph as a sentence; null if it has none. */
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string | null {
   const done = new Set<string>();
-  const visit = (module: string, way: readonly string[]): string | null => {
-    if (way.includes(module)) return [...way.slice(way.indexOf(module)), module].join(" -> ");
-    if (done.has(module)) return null;
-    for (const to of imports.get(module) ?? []) {
-      const cycle = isOurs(to) ? visit(to, [...way, module]) : null;
+  const visit = (node: string, way: readonly string[]): string | null => {
+    if (way.includes(node)) return [...way.slice(way.indexOf(node)), node].join(" -> ");
+    if (done.has(node)) return null;
+    for (const next of graph.get(node) ?? []) {
+      const cycle = visit(next, [...way, node]);
       if (cycle) return cycle;
     }
-    done.add(module);
+    done.add(node);
     return null;
   };
-  for (const module of modules) {
-    const cycle = visit(module, []);
+  for (const node of graph.keys()) {
+    const cycle = visit(node, []);
     if (cycle) return cycle;
   }
   return null;

@@ -1,6 +1,6 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import {
   ApiError,
   ApiRoutes,

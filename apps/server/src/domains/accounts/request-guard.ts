@@ -2,8 +2,8 @@ import type { Route } from "@weir/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { askedOrigin } from "../../platform/http/asked-origin.ts";
 import { exposeTo, isSameOrigin } from "../../platform/http/cors.ts";
-import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { clientOf } from "../../platform/limits/client.ts";
+import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import {
   BadRequest,
   Forbidden,

@@ -1,8 +1,8 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import type { Audiences } from "../../platform/audience/index.ts";
-import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { clientOf } from "../../platform/limits/client.ts";
+import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { BadRequest, TooManyRequests } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
-import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import type { PublishDecision } from "../../ports/index.ts";
 
 /** Wrong keys per client and minute before the client is slowed down: enough for typing errors, or a few encoders with an old key. */

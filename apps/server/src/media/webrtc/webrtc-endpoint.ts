@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { FormatError } from "@weir/formats/bits";
 import { type Offer, OfferRefused, readOffer } from "@weir/formats/sdp";
 import type { Clock } from "../../platform/clock.ts";
-import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../../platform/http/request-id.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Places } from "../../platform/limits/places.ts";
+import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import type { Log } from "../../platform/log.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
-import { RateLimit } from "../http/rate-limit.ts";
 import { Places } from "./places.ts";
+import { RateLimit } from "./rate-limit.ts";
 
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;

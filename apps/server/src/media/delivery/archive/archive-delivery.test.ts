@@ -9,7 +9,7 @@ import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, PlaybackGate, StoredContent, StoredSegment } from "../../../ports/index.ts";
 import { SHARED } from "../answers/media-response.ts";
-import type { MediaAddress } from "../hls/media-address.ts";
+import type { MediaAddress } from "../media-address.ts";
 import { ArchiveDelivery } from "./archive-delivery.ts";
 
 /** Two days of five renditions have some more. */

@@ -21,7 +21,7 @@ import {
   sendStored,
   sendText,
 } from "../answers/media-response.ts";
-import { type MediaAddress, renditionAddresses } from "../hls/media-address.ts";
+import { type MediaAddress, renditionAddresses } from "../media-address.ts";
 import type { Viewing } from "../viewers/admission.ts";
 import { ArchiveShelf } from "./archive-shelf.ts";
 

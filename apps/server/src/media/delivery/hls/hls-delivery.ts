@@ -23,13 +23,13 @@ import {
   sendTooMany,
 } from "../answers/media-response.ts";
 import { ArchiveDelivery } from "../archive/archive-delivery.ts";
+import type { LiveSources } from "../live-source.ts";
+import { accessRequestOf, type MediaAddress, MediaAddresses, renditionAddresses } from "../media-address.ts";
 import { isStill, parseStillAddress, type StillAddress } from "../stills/still-address.ts";
 import { StillDelivery } from "../stills/still-delivery.ts";
 import type { Admission, Refusal, Viewing } from "../viewers/admission.ts";
 import { Admissions } from "../viewers/admissions.ts";
 import { LiveDelivery } from "./live-delivery.ts";
-import type { LiveSources } from "./live-source.ts";
-import { accessRequestOf, type MediaAddress, MediaAddresses, renditionAddresses } from "./media-address.ts";
 import { addressOfTrack, RecordingAddresses } from "./other-addresses.ts";
 
 /** The phrase that public players recognize as "not allowed". */

@@ -14,8 +14,8 @@ import {
   sendNotFound,
   sendText,
 } from "../answers/media-response.ts";
-import type { LiveFiles, LiveList, LiveSource } from "./live-source.ts";
-import type { FileAddress } from "./media-address.ts";
+import type { LiveFiles, LiveList, LiveSource } from "../live-source.ts";
+import type { FileAddress } from "../media-address.ts";
 import { furthestMsn, hasMedia, JOIN_MARGIN_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
 
 /** A new session announces its tracks one by one; this is how long to wait for the second one. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
-import type { LiveFiles } from "./live-source.ts";
+import type { LiveFiles } from "../live-source.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
 const MAX_WAIT_TARGET_DURATIONS = 3;

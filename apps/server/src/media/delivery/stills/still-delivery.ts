@@ -28,7 +28,7 @@ import {
   sendText,
 } from "../answers/media-response.ts";
 import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
-import type { LiveSources } from "../hls/live-source.ts";
+import type { LiveSources } from "../live-source.ts";
 import { credentialQuery, parsePreviewQuery, parseStillQuery, parseWidth, type StillAddress } from "./still-address.ts";
 
 const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp" } as const;

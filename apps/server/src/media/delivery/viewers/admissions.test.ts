@@ -5,7 +5,7 @@ import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { FactLog } from "../../testing/fake-gates.ts";
 import { FakePlaybackGate } from "../../testing/fake-playback-gate.ts";
-import { accessRequestOf, parseMediaAddress } from "../hls/media-address.ts";
+import { accessRequestOf, parseMediaAddress } from "../media-address.ts";
 import type { Admission, Refusal } from "./admission.ts";
 import { Admissions } from "./admissions.ts";
 

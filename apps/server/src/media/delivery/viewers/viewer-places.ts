@@ -1,6 +1,6 @@
 import type { Clock } from "../../../platform/clock.ts";
-import { RateLimit } from "../../../platform/http/rate-limit.ts";
 import { Places } from "../../../platform/limits/places.ts";
+import { RateLimit } from "../../../platform/limits/rate-limit.ts";
 
 /** Beyond this, new viewers are not counted, but can watch. */
 const MAX_WATCHING = 100_000;

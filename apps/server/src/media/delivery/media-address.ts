@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { isStill, type StillAddress } from "../stills/still-address.ts";
-import type { AccessRequest } from "../viewers/access-request.ts";
-import { NOBODY, type Viewing } from "../viewers/admission.ts";
+import { isStill, type StillAddress } from "./stills/still-address.ts";
+import type { AccessRequest } from "./viewers/access-request.ts";
+import { NOBODY, type Viewing } from "./viewers/admission.ts";
 
 /** The target of a media request. Names are matched against known ones, never joined to a path. */
 export type MediaAddress =

@@ -1,5 +1,5 @@
-import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
-import type { LiveRendition } from "../../packaging/live-rendition.ts";
+import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
+import type { LiveRendition } from "../packaging/live-rendition.ts";
 
 /** Finds live sessions. */
 export interface LiveSources {
