@@ -33,7 +33,7 @@ test("an operator sees that a stream is unhealthy, why, what to change, and that
   await page.getByText("All health checks pass.").waitFor({ timeout: 20_000 });
   await page.getByText("No issues.").waitFor();
   // Nobody watches but the dashboard: three charts, and no line along a zero.
-  await page.getByText("No viewers in this time").waitFor();
+  await page.getByText("No viewers in this period").waitFor();
   await expect.poll(() => page.locator("figure canvas").count()).toBe(3);
 
   await page.getByRole("tab", { name: "Events" }).click();

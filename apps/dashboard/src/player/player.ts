@@ -154,7 +154,7 @@ const unmuteButton = `<button type="button" class="w-player-unmute" hidden>${tex
 
 function markup(live: boolean, isDashboard: boolean): string {
   return `
-    <media-controller class="w-player${isDashboard ? " w-player-small" : ""}" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
+    <media-controller class="w-player${isDashboard ? " w-player-dashboard" : ""}" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
       <video slot="media" muted playsinline></video>
       <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
       <span slot="centered-chrome" class="w-player-loading" role="status" aria-label="${text.loading}" noautohide></span>

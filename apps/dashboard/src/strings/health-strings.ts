@@ -62,7 +62,7 @@ export const healthStrings = {
     lastTitle: "Last 30 minutes of the last broadcast",
     viewers: "Viewers",
     viewersHint: "Viewers watching at the same time",
-    noViewers: "No viewers in this time",
+    noViewers: "No viewers in this period",
     ingest: "Ingest bitrate",
     ingestHint: "Bitrate received from the broadcaster, measured every 10 seconds",
     frameRate: "Frame rate",

@@ -93,7 +93,8 @@ export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props
               <>
                 <StreamHealth stream={stream} />
                 <span className="quiet">
-                  {viewersOf(stream)} {text.viewers.toLowerCase()} · {ingestOf(stream)}
+                  {viewers && `${strings.health.header.viewers(viewers.get(stream.playbackId) ?? 0)} · `}
+                  {ingestOf(stream)}
                 </span>
               </>
             ) : (
