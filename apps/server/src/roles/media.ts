@@ -5,41 +5,27 @@ import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode
 import { findUdpPort, StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Config } from "../platform/config.ts";
 import type { Confinement } from "../platform/confinement/confinement.ts";
 import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { HttpHandler } from "../platform/http/http-server.ts";
-import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Listener } from "../platform/listener.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
-import type { ObjectStore } from "../platform/storage/object-store.ts";
-import type { Listeners } from "./listeners.ts";
 import { obeyMediaControl } from "./media-control.ts";
+import type { Opening } from "./opening.ts";
 
 /** The share of the machine for live transcoding where nothing is set: the rest is for ingest, delivery and the database. */
 const SHARE_OF_CORES = 0.6;
 
 export interface MediaRoleSettings {
-  readonly config: Config;
-  readonly listeners: Pick<Listeners, "rtmp" | "webrtc" | "stun">;
   /** Of children that decode. */
   readonly confinement: Confinement;
-  readonly dataFolder: string;
-  readonly store: ObjectStore;
   readonly database: Database<Schema>;
   readonly domains: Domains;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly proxies: TrustedProxies;
   readonly audiences: Audiences;
   /** The way to multistream targets. */
   readonly outbound: Outbound;
-  readonly publicUrl: () => string;
-  readonly maxRtmpConnections: number;
-  readonly maxStoredReads: number;
 }
 
 export interface MediaRole {
@@ -58,23 +44,9 @@ export interface MediaRole {
 }
 
 /** Ingest, packaging, recording and delivery of this node. */
-export async function startMedia({
-  config,
-  listeners,
-  confinement,
-  dataFolder,
-  store,
-  database,
-  domains,
-  clock,
-  log,
-  proxies,
-  audiences,
-  outbound,
-  publicUrl,
-  maxRtmpConnections,
-  maxStoredReads,
-}: MediaRoleSettings): Promise<MediaRole> {
+export async function startMedia(opening: Opening, settings: MediaRoleSettings): Promise<MediaRole> {
+  const { config, listeners, dataFolder, store, clock, log, proxies, budget } = opening;
+  const { confinement, database, domains, audiences, outbound } = settings;
   await using opened = new AsyncDisposableStack();
   const transcoders = new TranscodePool(log, confinement);
   opened.defer(() => transcoders.close());
@@ -95,7 +67,7 @@ export async function startMedia({
     proxies,
     viewersPerClient: config.viewersPerClient,
     audiences,
-    maxReads: maxStoredReads,
+    maxReads: budget.storedReads,
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
     ladder: {
@@ -107,13 +79,13 @@ export async function startMedia({
       },
     },
     restream,
-    orchestrator: { address: domains.node.id, url: publicUrl() },
+    orchestrator: { address: domains.node.id, url: domains.publicUrl() },
     spoolFreeBytes: () => freeBytesOf(dataFolder),
   });
   opened.defer(() => plane.close());
   await plane.start();
 
-  const maxConnections = maxRtmpConnections;
+  const maxConnections = budget.rtmp;
   const publishing = publishSettings({ clock, log, gate: domains.publishGate, hub: plane, maxConnections });
   const rtmp = new RtmpServer({ publishing, listener: listeners.rtmp, proxies, maxConnections });
   opened.defer(() => rtmp.close());
