@@ -66,7 +66,7 @@ import { usageRoutes } from "./usage/index.ts";
 import { countViewersOfStreams, ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
   DeliveryWorker,
-  findAccessWebhook as findProjectAccessWebhook,
+  findAccessWebhook,
   noteAccessCall,
   queueDeliveries,
   tellNewViewers,
@@ -181,27 +181,16 @@ export interface Domains {
 
 /** Build the domain floor over an open, migrated database. Nothing runs until `node.join` and `housekeeping.start`. */
 export function createDomains(options: DomainOptions): Domains {
-  const { database, settings, mediaControl, passwords = new Passwords() } = options;
-  const events = new EventLog((trx, placed) => queueDeliveries(trx, placed, options.clock.now()));
-  const { db } = database;
-  const publicAddress = new PublicAddress({ ...options, ...settings, db });
-  const deps = {
-    ...options,
-    publicAddress,
-    ...settings,
-    db,
-    channels: database,
-    events,
-    keyGuesses: new KeyGuesses(options.clock),
-  };
+  const { database, clock } = options;
+  const deps = sharedDeps(options);
+  const { db, events, publicAddress } = deps;
   /** Of what keeps broadcasts alive: it waits neither behind requests nor behind viewers. */
   const vital = { ...deps, db: database.vital };
   const feed = new EventFeed(deps);
-  const node = new NodeMembership(vital, { ...settings, name: settings.nodeName });
+  const node = new NodeMembership(vital, { ...options.settings, name: options.settings.nodeName });
   const liveFacts = {
     ...vital,
-    countViewers: (trx: Trx, streamIds: readonly string[]) =>
-      countViewersOfStreams(trx, streamIds, options.clock.now()),
+    countViewers: (trx: Trx, streamIds: readonly string[]) => countViewersOfStreams(trx, streamIds, clock.now()),
   };
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(liveFacts, batch, dropped) });
   const viewCounter = new ViewCounter({
@@ -209,15 +198,13 @@ export function createDomains(options: DomainOptions): Domains {
     node,
     onNewViewers: (trx, viewers) => tellNewViewers(trx, deps, viewers),
   });
-  const findAccessWebhook = (projectId: string, id: string) => findProjectAccessWebhook(deps.db, projectId, id);
   const playables = new PlayableFinder({ ...deps, viewers: database.viewers });
   const ownerTokens = new OwnerTokens(() => serverSecret(deps, "owner-tokens"));
   const playbackGate = new ContentGate({
     ...deps,
     ownerTokens,
     playables,
-    findAccessWebhook,
-    noteAccessCall: (id, at, failure) => noteAccessCall(deps.db, id, at, failure),
+    noteAccessCall: (id, at, failure) => noteAccessCall(db, id, at, failure),
     limits: new ViewerLimit(deps),
   });
   const deliveries = new DeliveryWorker({
@@ -225,18 +212,96 @@ export function createDomains(options: DomainOptions): Domains {
     node,
     snapshots: {
       subject: {
-        stream: async (id) => ({ stream: await readStream(deps.db, id) }),
-        asset: async (id) => ({ asset: await readAsset(deps.db, id, await publicAddress.current()) }),
-        task: async (id) => ({ task: await readTask(deps.db, id) }),
+        stream: async (id) => ({ stream: await readStream(db, id) }),
+        asset: async (id) => ({ asset: await readAsset(db, id, await publicAddress.current()) }),
+        task: async (id) => ({ task: await readTask(db, id) }),
       },
-      session: async (owner, id) => readSession(deps.db, owner, id, await publicAddress.current()),
+      session: async (owner, id) => readSession(db, owner, id, await publicAddress.current()),
     },
   });
+  const work = createWork(deps, playbackGate);
+  const housekeeping = new Housekeeping({ ...work.assets, ...work.transcodes, vital: database.vital }, node);
+  const refusals = new RefusedPublishes(() => clock.now());
+  const parts = { ...deps, node, feed, playables, ownerTokens, viewCounter, refusals, access: playbackGate.access };
+  return {
+    publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
+    playbackGate,
+    publicUrl: () => publicAddress.latest,
+    accessChanged: (playbackId) => playbackGate.forget(playbackId),
+    eventSink: {
+      report: (fact) => facts.report(fact),
+      settle: () => facts.settle(),
+      get lost() {
+        return facts.lost;
+      },
+      countViewers: (counts) => viewCounter.countViewers(counts),
+    },
+    viewerSecret: () => serverSecret(deps, "viewer-tokens"),
+    async routes(app, player = null, docs = null) {
+      await addRoutes(app, parts, work);
+      if (player !== null) watchPages(app, { playables, ...player });
+      docsRoutes(app, docs, version);
+    },
+    ensureFirstAccount: (presetKey) => ensureAccount(db, { presetKey, newKey: newApiKey, now: clock.now() }),
+    node: {
+      get id() {
+        return node.id;
+      },
+      join: async () => {
+        await events.partitions.maintain(db, clock.now());
+        await publicAddress.current();
+        await node.join((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
+      },
+      drain: () => node.drain(),
+      leave: async () => {
+        await facts.flush();
+        await viewCounter.flush();
+        await node.leave((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
+      },
+    },
+    uploads: new UploadDesk(work.assets),
+    housekeeping,
+    deliveries,
+    jobs: work.jobs,
+    figures: () => ({ factsWaiting: facts.waiting, factsDropped: facts.dropped, feed: feed.counts }),
+    async close() {
+      node.close();
+      await feed.close();
+      await housekeeping.close();
+      await work.jobs.close();
+      await deliveries.close();
+      await facts.close();
+      await viewCounter.close();
+    },
+  };
+}
+
+/** What the domains have in common, of which each takes what it names. */
+function sharedDeps(options: DomainOptions) {
+  const { database, settings, clock } = options;
+  const { db } = database;
+  return {
+    ...options,
+    ...settings,
+    db,
+    channels: database,
+    passwords: options.passwords ?? new Passwords(),
+    publicAddress: new PublicAddress({ ...options, ...settings, db }),
+    events: new EventLog((trx, placed) => queueDeliveries(trx, placed, clock.now())),
+    keyGuesses: new KeyGuesses(clock),
+    findAccessWebhook: (projectId: string, id: string) => findAccessWebhook(db, projectId, id),
+  };
+}
+
+type SharedDeps = ReturnType<typeof sharedDeps>;
+
+/** The queue with all kinds of jobs, and the domains that add to it. */
+function createWork(deps: SharedDeps, playbackGate: Pick<PlaybackGate, "mediaIndex">) {
   const ledger = new StoredAssetLedger({
     ...deps,
-    accessChanged: (playbackId) => mediaControl.accessChanged(playbackId),
+    accessChanged: (playbackId) => deps.mediaControl.accessChanged(playbackId),
   });
-  const assetProcessor = clipProcessor({ ...deps, mediaControl }, deps.assetProcessor);
+  const assetProcessor = clipProcessor(deps, deps.assetProcessor);
   const processing = processingJob({ ...deps, ledger, assetProcessor });
   const clipping = clipJob({ ...deps, ledger, assetProcessor });
   const importing = importJob(deps);
@@ -244,10 +309,9 @@ export function createDomains(options: DomainOptions): Domains {
   const exporting = exportJob({ ...deps, mediaIndex: (content) => playbackGate.mediaIndex(content) });
   const jobs = new JobQueue({
     ...deps,
-    db: database.jobs,
+    db: deps.database.jobs,
     kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing, clipping, transcoding, exporting],
   });
-  const refusals = new RefusedPublishes(() => deps.clock.now());
   const assets = {
     ...deps,
     uploadSecret: () => serverSecret(deps, "upload-tokens"),
@@ -264,82 +328,48 @@ export function createDomains(options: DomainOptions): Domains {
     queueTask: async ({ id, type, project_id: owner }: Parameters<QueueTask>[0]) =>
       void (await jobs.add(type === "export" ? exporting : transcoding, { taskId: id }, { key: id, owner })),
   };
+  return { jobs, assets, transcodes };
+}
+
+interface RouteDeps extends SharedDeps {
+  readonly node: NodeMembership;
+  readonly feed: EventFeed;
+  readonly playables: PlayableFinder;
+  readonly ownerTokens: OwnerTokens;
+  readonly viewCounter: ViewCounter;
+  readonly refusals: RefusedPublishes;
+  readonly access: ContentGate["access"];
+}
+
+/** Every operation of the API. */
+async function addRoutes(
+  app: FastifyInstance,
+  deps: RouteDeps,
+  { assets, transcodes }: ReturnType<typeof createWork>,
+): Promise<void> {
+  const { db, clock } = deps;
+  const { viewers } = deps.database;
   const retryCustomerTask = (taskId: string) => new TranscodeService(transcodes).retry(taskId);
-  const housekeeping = new Housekeeping({ ...assets, ...transcodes, vital: database.vital }, node);
-  return {
-    publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
-    playbackGate,
-    publicUrl: () => publicAddress.latest,
-    accessChanged: (playbackId) => playbackGate.forget(playbackId),
-    eventSink: {
-      report: (fact) => facts.report(fact),
-      settle: () => facts.settle(),
-      get lost() {
-        return facts.lost;
-      },
-      countViewers: (counts) => viewCounter.countViewers(counts),
-    },
-    viewerSecret: () => serverSecret(deps, "viewer-tokens"),
-    async routes(app, player = null, docs = null) {
-      app.setSerializerCompiler(() => JSON.stringify);
-      await app.register(cookie);
-      guardRequests(app, deps);
-      accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
-      streamRoutes(app, { ...deps, mediaControl, findAccessWebhook, refusals });
-      sessionRoutes(app, deps);
-      assetRoutes(app, { ...assets, mediaControl, findAccessWebhook, retryCustomerTask });
-      transcodeRoutes(app, transcodes);
-      playbackRoutes(app, {
-        ...deps,
-        playables,
-        viewers: database.viewers,
-        viewersOf: async (id) => (await countViewersOfStreams(database.viewers, [id], deps.clock.now())).get(id) ?? 0,
-      });
-      clipRoutes(app, { ...assets, mediaControl, findAccessWebhook });
-      accessTrialRoutes(app, { ...deps, access: playbackGate.access });
-      overviewRoutes(app, deps);
-      ownerTokenRoutes(app, { ...deps, ownerTokens });
-      targetRoutes(app, { ...deps, mediaControl });
-      healthRoutes(app, deps);
-      eventRoutes(app, { ...deps, feed });
-      signingKeyRoutes(app, { ...deps, mediaControl });
-      viewRoutes(app, { ...deps, viewCounter, viewers: database.viewers });
-      usageRoutes(app, deps);
-      webhookRoutes(app, deps);
-      addLaterRoutes(app);
-      if (player !== null) watchPages(app, { playables, ...player });
-      docsRoutes(app, docs, version);
-    },
-    ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
-    node: {
-      get id() {
-        return node.id;
-      },
-      join: async () => {
-        await events.partitions.maintain(deps.db, deps.clock.now());
-        await publicAddress.current();
-        await node.join((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
-      },
-      drain: () => node.drain(),
-      leave: async () => {
-        await facts.flush();
-        await viewCounter.flush();
-        await node.leave((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
-      },
-    },
-    uploads: new UploadDesk(assets),
-    housekeeping,
-    deliveries,
-    jobs,
-    figures: () => ({ factsWaiting: facts.waiting, factsDropped: facts.dropped, feed: feed.counts }),
-    async close() {
-      node.close();
-      await feed.close();
-      await housekeeping.close();
-      await jobs.close();
-      await deliveries.close();
-      await facts.close();
-      await viewCounter.close();
-    },
-  };
+  app.setSerializerCompiler(() => JSON.stringify);
+  await app.register(cookie);
+  guardRequests(app, deps);
+  accountRoutes(app, { ...deps, version, listNodes: () => listNodes(db, deps.node.id) });
+  streamRoutes(app, deps);
+  sessionRoutes(app, deps);
+  assetRoutes(app, { ...assets, retryCustomerTask });
+  transcodeRoutes(app, transcodes);
+  const viewersOf = async (id: string) => (await countViewersOfStreams(viewers, [id], clock.now())).get(id) ?? 0;
+  playbackRoutes(app, { ...deps, viewers, viewersOf });
+  clipRoutes(app, assets);
+  accessTrialRoutes(app, deps);
+  overviewRoutes(app, deps);
+  ownerTokenRoutes(app, deps);
+  targetRoutes(app, deps);
+  healthRoutes(app, deps);
+  eventRoutes(app, deps);
+  signingKeyRoutes(app, deps);
+  viewRoutes(app, { ...deps, viewers });
+  usageRoutes(app, deps);
+  webhookRoutes(app, deps);
+  addLaterRoutes(app);
 }
