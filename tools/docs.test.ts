@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import { expect, test } from "vitest";
-import { describeSettings } from "../apps/server/src/platform/config.ts";
+import { describeSettings } from "../apps/server/src/roles/config.ts";
 import { documentedProxy } from "../apps/server/test/support/documented-proxy.ts";
 import { ROOT, readSource, sourceFiles } from "./source-files.ts";
 

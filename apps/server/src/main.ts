@@ -1,11 +1,11 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./platform/clock.ts";
-import { readCommandLine } from "./platform/command-line.ts";
-import { readConfig, unknownSettings } from "./platform/config.ts";
 import { createLog } from "./platform/log.ts";
 import { StartupError } from "./platform/startup-error.ts";
 import { banner } from "./roles/banner.ts";
+import { readCommandLine } from "./roles/command-line.ts";
+import { readConfig, unknownSettings } from "./roles/config.ts";
 
 const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/weir", import.meta.url));
 /** The whole way out; who runs us kills after 10 s. */

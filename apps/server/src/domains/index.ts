@@ -8,6 +8,7 @@ import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
+import type { ValuesOf } from "../platform/setting-kinds.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { UploadGate } from "../platform/uploads/upload-gate.ts";
 import type { ImportRequest } from "../platform/uploads/upload-import.ts";
@@ -60,6 +61,7 @@ import { retentionJob } from "./retention.ts";
 import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
+import type { DOMAIN_SETTINGS } from "./settings.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
 import { exportJob, type QueueTask, TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
 import { usageRoutes } from "./usage/index.ts";
@@ -76,34 +78,13 @@ import {
 export { findServingMediaNode } from "./nodes/index.ts";
 export type { Schema } from "./schema.ts";
 
-export interface DomainSettings {
+export interface DomainSettings extends Omit<ValuesOf<typeof DOMAIN_SETTINGS>, "keepOriginals"> {
   /** The same across restarts of this process, different from every other's: by it a booting node finds what it held before. */
   readonly nodeName: string;
-  readonly region: string;
   readonly roles: readonly string[];
   readonly reconnectWindowMs: number;
-  /** Requests a second that one API key may make; 0 for any number. */
-  readonly rateLimit: number;
-  /** Streams that one project may have; 0 for any number. */
-  readonly streamsPerProject: number;
-  /** Viewers that one account may have at a time; 0 for any number. */
-  readonly viewerLimit: number;
-  /** Viewers that one access key or token may have at a time on this node; 0 for any number. */
-  readonly viewersPerCredential: number;
-  /** Days that recordings are kept where their stream says nothing; 0 for ever. */
-  readonly recordingDays: number;
-  /** Days that assets are kept where they say nothing themselves; 0 for ever. */
-  readonly assetDays: number;
-  /** Bytes of the largest file that may be uploaded or imported. */
-  readonly maxUploadBytes: number;
-  /** Bytes of uploaded files that one project may have; 0 for any number. */
-  readonly assetBytesPerProject: number;
-  /** Unfinished uploads that one project may have; 0 for any number. */
-  readonly uploadsPerProject: number;
   /** Whether uploads keep their original where they do not say. */
   keepOriginals(): boolean;
-  /** The name of the server-sent events. */
-  readonly sseEventName: string;
   /** The settings of the process, without secrets. */
   readonly effectiveSettings: readonly EffectiveSetting[];
   /** Where viewers and browsers reach this server, without a slash at the end: as it is set, or a guess. */

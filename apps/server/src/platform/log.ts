@@ -1,6 +1,8 @@
 import { Writable } from "node:stream";
 import { type DestinationStream, pino, stdSerializers } from "pino";
-import type { LogLevel } from "./settings.ts";
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** pino writes an error completely under `err`. Under `error` it would write `{}`, so that field does not exist. */
 export interface LogFields {

@@ -14,6 +14,17 @@ export interface Setting<T> {
   readonly isSecret: boolean;
 }
 
+/** The values of a table of settings. */
+export type ValuesOf<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Setting<infer T> ? T : never;
+};
+
+/** Of `values`, those that `table` declares: a part of the server is given its own settings only. */
+export function valuesOf<Table extends object>(table: Table, values: ValuesOf<Table>): ValuesOf<Table> {
+  const names = Object.keys(table) as (keyof Table)[];
+  return Object.fromEntries(names.map((name) => [name, values[name]])) as ValuesOf<Table>;
+}
+
 type Described = Pick<Setting<unknown>, "variable" | "about"> & { readonly isSecret?: boolean };
 export type Kind<T> = Pick<Setting<T>, "allowed" | "parse">;
 

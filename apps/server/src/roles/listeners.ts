@@ -1,5 +1,5 @@
-import type { Config } from "../platform/config.ts";
 import { Listener } from "../platform/listener.ts";
+import type { Config } from "./config.ts";
 
 /** Every port of a server. Null where the settings turn one off. */
 export interface Listeners {

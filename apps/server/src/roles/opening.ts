@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
-import type { Config } from "../platform/config.ts";
 import { freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
 import { takeLock } from "../platform/folder-lock.ts";
 import { TlsFiles } from "../platform/http/tls-files.ts";
@@ -12,6 +11,7 @@ import { Readiness } from "../platform/readiness.ts";
 import { StartupError } from "../platform/startup-error.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import { openObjectStore } from "../platform/storage/open-object-store.ts";
+import type { Config } from "./config.ts";
 import { type Listeners, listenersOf } from "./listeners.ts";
 
 /** Below this a node should get no more work: a segment of every stream must still fit. */

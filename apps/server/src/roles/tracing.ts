@@ -1,8 +1,8 @@
 import type { Clock } from "../platform/clock.ts";
-import type { Config } from "../platform/config.ts";
 import type { Log } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
 import { noTracing, type Tracing } from "../platform/telemetry/tracing.ts";
+import type { Config } from "./config.ts";
 
 /** Traces and metrics to a collector where one is set; else none of it is even loaded. */
 export async function startTracing(config: Config, clock: Clock, log: Log, metrics: Metrics): Promise<Tracing> {

@@ -1,13 +1,15 @@
 import { createDomains } from "../domains/index.ts";
+import { DOMAIN_SETTINGS } from "../domains/settings.ts";
 import { Audiences, readCountries } from "../platform/audience/index.ts";
-import { effectiveSettings } from "../platform/config.ts";
 import { type Confinement, UNCONFINED } from "../platform/confinement/confinement.ts";
 import { deviceGroups } from "../platform/confinement/device-groups.ts";
 import { findConfinement } from "../platform/confinement/find-confinement.ts";
 import { diskOf, isAlmostFull, privateFolders } from "../platform/data-folder.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
+import { valuesOf } from "../platform/setting-kinds.ts";
 import type { UploadServer } from "../platform/uploads/upload-server.ts";
 import type { BannerFacts } from "./banner.ts";
+import { effectiveSettings } from "./config.ts";
 import { tcpPorts } from "./listeners.ts";
 import { type MediaRole, startMedia } from "./media.ts";
 import { NotifyMediaControl } from "./media-control.ts";
@@ -61,7 +63,10 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
     clock,
     log,
     settings: {
-      ...config,
+      ...valuesOf(DOMAIN_SETTINGS, config),
+      roles: config.roles,
+      reconnectWindowMs: config.reconnectWindowMs,
+      webrtcPort: config.webrtcPort,
       // Objects of a store elsewhere take no room here.
       keepOriginals: () => config.keepOriginals && (store.freeBytes() === null || !isAlmostFull(diskOf(dataFolder))),
       effectiveSettings: effectiveSettings(config),

@@ -1,24 +1,22 @@
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
-import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { sleep } from "../retry.ts";
+import type { ValuesOf } from "../setting-kinds.ts";
 import { StartupError } from "../startup-error.ts";
 import { LocalObjectStore } from "./local-object-store.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { S3Settings } from "./s3-client.ts";
 import { NoAnswer, StoreFailed } from "./store-failed.ts";
 import { testStore } from "./store-self-test.ts";
+import type { STORE_SETTINGS } from "./store-settings.ts";
 
 /** After this time the start continues without a result: recordings wait in the spool. */
 const MAX_TEST_MS = 20_000;
 
 export interface OpenObjectStoreSettings {
   readonly dataFolder: string;
-  readonly config: Pick<
-    Config,
-    "s3Bucket" | "s3Endpoint" | "s3Region" | "s3AccessKeyId" | "s3SecretAccessKey" | "s3PathStyle" | "s3Redirects"
-  >;
+  readonly config: ValuesOf<typeof STORE_SETTINGS>;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -2,8 +2,10 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { DOMAIN_SETTINGS } from "../domains/settings.ts";
+import { valuesOf } from "../platform/setting-kinds.ts";
+import { StartupError } from "../platform/startup-error.ts";
 import { describeSettings, effectiveSettings, readConfig, unknownSettings } from "./config.ts";
-import { StartupError } from "./startup-error.ts";
 
 test("an empty environment gives the documented defaults", () => {
   expect(readConfig({})).toEqual({
@@ -135,6 +137,14 @@ test.each([
   expect(unknownSettings({ [variable]: "1", WEIR_HOST: "::", PATH: "" })).toEqual([
     `${variable} is not a setting of Weir and is ignored: ${remedy}`,
   ]);
+});
+
+test("the domain floor is given its own settings, and no secret of another part", () => {
+  const config = readConfig({ WEIR_API_KEY: "k".repeat(20), WEIR_RATE_LIMIT: "7", WEIR_HTTP_PORT: "1" });
+  const own = valuesOf(DOMAIN_SETTINGS, config);
+  expect(own).toMatchObject({ rateLimit: 7, region: "local" });
+  expect(Object.keys(own)).toEqual(Object.keys(DOMAIN_SETTINGS));
+  expect(own).not.toHaveProperty("apiKey");
 });
 
 test("the page in docs is the one that the settings print", async () => {

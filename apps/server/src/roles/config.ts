@@ -1,11 +1,9 @@
-import { nearestName } from "./nearest-name.ts";
-import type { Setting } from "./setting-kinds.ts";
+import { nearestName } from "../platform/nearest-name.ts";
+import type { ValuesOf } from "../platform/setting-kinds.ts";
+import { StartupError } from "../platform/startup-error.ts";
 import { SETTINGS } from "./settings.ts";
-import { StartupError } from "./startup-error.ts";
 
-export type Config = {
-  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
-};
+export type Config = ValuesOf<typeof SETTINGS>;
 
 /** The settings in `env`. Throws one `StartupError` that names every variable with an invalid value. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {

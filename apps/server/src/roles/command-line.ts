@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../platform/nearest-name.ts";
 import { SETTINGS } from "./settings.ts";
 
 const OPTIONS = {
