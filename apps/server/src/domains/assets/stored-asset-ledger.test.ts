@@ -119,6 +119,7 @@ it("an asset is processed, can be watched before it is ready, and is ready once"
           url: `http://weir.test/asset/hls/${playbackId}/index.m3u8`,
         },
       ],
+      startedAt: 1_700_000_000_000,
     },
   });
 
