@@ -12,7 +12,7 @@ import type { BannerFacts } from "./banner.ts";
 import { effectiveSettings } from "./config.ts";
 import { tcpPorts } from "./listeners.ts";
 import { type MediaRole, startMedia } from "./media.ts";
-import { NotifyMediaControl } from "./media-control.ts";
+import { notifyMediaControl } from "./media-control.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { observePorts } from "./observe-ports.ts";
 import { ObservedOutbound } from "./observed-outbound.ts";
@@ -76,7 +76,7 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
       isPublicUrlSet: config.publicUrl !== null,
       rtmpPort: () => listeners.rtmp.port,
     },
-    mediaControl: new NotifyMediaControl(database),
+    mediaControl: notifyMediaControl(database),
     store,
     ...(await openProcessors(opening, { confinement, outbound, liveCores })),
     importFile: (request) =>
