@@ -25,6 +25,17 @@ test("a port in use is told by its setting, and a free one stays free", async ()
   await second.check();
 });
 
+test("a UDP port in use is told by its setting, and is free again once it is closed", async () => {
+  const first = new Listener("STUN UDP", "127.0.0.1", 0);
+  const socket = await first.openUdp();
+  const second = new Listener("WebRTC UDP", "127.0.0.1", first.port);
+  await expect(second.openUdp()).rejects.toThrow(
+    `WebRTC UDP port ${first.port} on 127.0.0.1 is in use by another program: end it or set WEIR_WEBRTC_PORT`,
+  );
+  await new Promise<void>((resolve) => socket.close(resolve));
+  (await second.openUdp()).close();
+});
+
 test.each([
   ["WebRTC UDP", "EADDRINUSE", "set WEIR_WEBRTC_PORT"],
   ["RTMP", "EACCES", "set WEIR_RTMP_PORT to 1024 or more"],

@@ -1,3 +1,5 @@
+import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { StartupError } from "./startup-error.ts";
 
@@ -42,11 +44,17 @@ export class Listener {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** The same for a UDP port, opened by `bind`, which resolves with what it opened. */
-  async openUdp<T extends { readonly port: number }>(bind: (host: string, port: number) => Promise<T>): Promise<T> {
-    const opened = await bind(this.host, this.#port).catch((error: Error) => Promise.reject(this.explain(error)));
-    this.#port = opened.port;
-    return opened;
+  /** A UDP socket here, with the same errors. */
+  async openUdp(): Promise<Socket> {
+    const socket = createSocket({ type: this.host.includes(":") ? "udp6" : "udp4" });
+    try {
+      await once(socket.bind(this.#port, this.host), "listening");
+    } catch (error) {
+      socket.close();
+      throw this.explain(error as Error);
+    }
+    this.#port = socket.address().port;
+    return socket;
   }
 
   /** The reason why it could not open, in one line that names the setting to change. */

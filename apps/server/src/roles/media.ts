@@ -1,8 +1,9 @@
+import type { Socket } from "node:dgram";
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, Restreaming, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { publishSettings, RtmpServer, WhipIngest } from "../media/ingest/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
-import { findUdpPort, StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
+import { StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
 import type { Confinement } from "../platform/confinement/confinement.ts";
@@ -91,17 +92,20 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
   opened.defer(() => rtmp.close());
   await rtmp.listen();
 
-  const webrtc = await openUdp(listeners.webrtc, log, async (host, port) => ({ port: await findUdpPort(host, port) }));
-  if (webrtc) {
+  const reserved = await openUdp(listeners.webrtc, log);
+  if (listeners.webrtc && reserved) {
+    const { port } = listeners.webrtc;
+    // For the WebRTC process, which opens it by itself.
+    reserved.close();
     const host = config.host === "localhost" ? "127.0.0.1" : config.host;
     const bindAddress = host === "0.0.0.0" || host === "::" ? null : host;
-    const peers = new WebrtcProcess({ clock, log, port: webrtc.port, bindAddress });
+    const peers = new WebrtcProcess({ clock, log, port, bindAddress });
     opened.defer(() => peers.close());
-    const stun = await openUdp(listeners.stun, log, (...at) => StunResponder.listen(...at, clock));
-    if (stun) opened.defer(() => stun.close());
-    const address = { addresses: config.webrtcAddress, host, port: webrtc.port };
+    const socket = await openUdp(listeners.stun, log);
+    if (socket) opened.adopt(new StunResponder(socket, clock), (stun) => stun.close());
+    const address = { addresses: config.webrtcAddress, host, port };
     const publish = new WhipIngest({ publishing, proxies, peers, address, children: transcoders });
-    plane.serveWebrtc({ publish, peers, address, stunPort: stun?.port ?? null });
+    plane.serveWebrtc({ publish, peers, address, stunPort: socket?.address().port ?? null });
   }
 
   const broadcasts = new TestBroadcasts({ log, clock });
@@ -150,11 +154,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
 }
 
 /** Null where the port is off or taken: HLS and RTMP do without WebRTC. */
-async function openUdp<T extends { readonly port: number }>(
-  listener: Listener | null,
-  log: Log,
-  bind: (host: string, port: number) => Promise<T>,
-): Promise<T | null> {
+async function openUdp(listener: Listener | null, log: Log): Promise<Socket | null> {
   const refused = ({ message }: Error) => void log.warn(`${message}; going on without it`);
-  return (await listener?.openUdp(bind).catch(refused)) ?? null;
+  return (await listener?.openUdp().catch(refused)) ?? null;
 }

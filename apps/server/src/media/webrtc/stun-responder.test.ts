@@ -2,6 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, it } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
+import { Listener } from "../../platform/listener.ts";
 import { bindingAnswer, StunResponder } from "./stun-responder.ts";
 
 const REQUEST = Buffer.from("000100002112a442000102030405060708090a0b", "hex");
@@ -30,12 +31,13 @@ it.each([
 
 it("responds to a client at most twenty times a second, because senders may be forged", async () => {
   const clock = new ManualClock();
-  const responder = await StunResponder.listen("127.0.0.1", 0, clock);
+  const listener = new Listener("STUN UDP", "127.0.0.1", 0);
+  const responder = new StunResponder(await listener.openUdp(), clock);
   const client = createSocket("udp4");
   let answers = 0;
   client.on("message", () => answers++);
   const ask = (times: number) => {
-    for (let asked = 0; asked < times; asked++) client.send(REQUEST, responder.port, "127.0.0.1");
+    for (let asked = 0; asked < times; asked++) client.send(REQUEST, listener.port, "127.0.0.1");
   };
   ask(60);
   await expect.poll(() => answers).toBe(20);

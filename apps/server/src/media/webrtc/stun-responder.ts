@@ -1,5 +1,4 @@
-import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
-import type { AddressInfo } from "node:net";
+import type { RemoteInfo, Socket } from "node:dgram";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import { clientOf } from "../../platform/limits/client.ts";
 
@@ -23,28 +22,11 @@ export class StunResponder {
   readonly #answered = new Map<string, number>();
   readonly #timer: Timer;
 
-  private constructor(socket: Socket, clock: Clock) {
+  constructor(socket: Socket, clock: Clock) {
     this.#socket = socket;
     this.#timer = clock.every(1000, () => this.#answered.clear());
     socket.on("message", (message, from) => this.#receive(message, from));
-  }
-
-  /** Rejects with Node's error if the port is in use. Port 0 selects a free one. */
-  static async listen(host: string, port: number, clock: Clock): Promise<StunResponder> {
-    const socket = createSocket({ type: host.includes(":") ? "udp6" : "udp4" });
-    await new Promise<void>((resolve, reject) => {
-      socket.once("error", reject);
-      socket.bind(port, host, () => {
-        socket.off("error", reject);
-        resolve();
-      });
-    });
     socket.on("error", () => {}); // a response to an invalid address; nothing else is affected
-    return new StunResponder(socket, clock);
-  }
-
-  get port(): number {
-    return (this.#socket.address() as AddressInfo).port;
   }
 
   async close(): Promise<void> {

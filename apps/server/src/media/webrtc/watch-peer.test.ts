@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
-import { findUdpPort } from "./udp-port.ts";
+import { findUdpPort } from "./udp-test-port.ts";
 import { type PeerSource, WebrtcProcess } from "./webrtc-process.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 
@@ -91,7 +91,7 @@ async function watch(source: PeerSource, port: number, tries = TRIES): Promise<W
 }
 
 test("no address that an offer names is called: clients send the first check", async () => {
-  const port = await findUdpPort("127.0.0.1", 0);
+  const port = await findUdpPort();
   const server = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
   const source = server.openSource();
   const named = createSocket("udp4");
@@ -127,7 +127,7 @@ function askAgainAndAgain({ ssrc, sequence }: RtpPacket): Buffer {
 }
 
 test("a viewer that asks for the same packets again and again is closed; others go on", async () => {
-  const port = await findUdpPort("127.0.0.1", 0);
+  const port = await findUdpPort();
   const server = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
   const source = server.openSource();
   const [misusing, other] = [await watch(source, port), await watch(source, port)];
@@ -172,7 +172,7 @@ function startSource(source: PeerSource): Disposable {
 }
 
 async function openServer() {
-  const port = await findUdpPort("127.0.0.1", 0);
+  const port = await findUdpPort();
   const server = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
   onTestFinished(() => server.close());
   // What a source sends before there is a process is lost.

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ManualClock, systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
-import { findUdpPort } from "./udp-port.ts";
+import { findUdpPort } from "./udp-test-port.ts";
 import { type PeerHandler, WebrtcProcess } from "./webrtc-process.ts";
 import { REJECTED_OFFER } from "./webrtc-protocol.ts";
 
@@ -54,7 +54,7 @@ const CLIENT_HELLO = Buffer.concat([Buffer.from("16feff0000000000000000", "hex")
 CLIENT_HELLO.writeUInt16BE(CLIENT_HELLO.length - 13, 11);
 
 test("an offer that cannot be answered is reported; a crashed child closes its peers and is replaced", async () => {
-  const port = await findUdpPort("127.0.0.1", 0);
+  const port = await findUdpPort();
   const process_ = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
   expect(process_.pid).toBe(0);
   const bad = handler();
@@ -73,7 +73,7 @@ test("an offer that cannot be answered is reported; a crashed child closes its p
 });
 
 test("a child that hangs is killed after ten seconds, and replaced", async () => {
-  const port = await findUdpPort("127.0.0.1", 0);
+  const port = await findUdpPort();
   const clock = new ManualClock();
   const process_ = new WebrtcProcess({ clock, log: silentLog, port, bindAddress: "127.0.0.1" });
   const waiting = handler();
@@ -90,7 +90,7 @@ test("a child that hangs is killed after ten seconds, and replaced", async () =>
 });
 
 test("floods of forged checks, replayed DTLS and noise get no response, and other clients can connect", async () => {
-  const port = await findUdpPort("127.0.0.1", 0);
+  const port = await findUdpPort();
   const process_ = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
   const waiting = handler();
   const source = process_.openSource();
