@@ -8,7 +8,6 @@ import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
-import type { ValuesOf } from "../platform/setting-kinds.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { UploadGate } from "../platform/uploads/upload-gate.ts";
 import type { ImportRequest } from "../platform/uploads/upload-import.ts";
@@ -61,7 +60,7 @@ import { retentionJob } from "./retention.ts";
 import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
-import type { DOMAIN_SETTINGS } from "./settings.ts";
+import type { DomainConfig } from "./settings.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
 import { exportJob, type QueueTask, TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
 import { usageRoutes } from "./usage/index.ts";
@@ -78,7 +77,7 @@ import {
 export { findServingMediaNode } from "./nodes/index.ts";
 export type { Schema } from "./schema.ts";
 
-export interface DomainSettings extends Omit<ValuesOf<typeof DOMAIN_SETTINGS>, "keepOriginals"> {
+export interface DomainSettings extends Omit<DomainConfig, "keepOriginals"> {
   /** The same across restarts of this process, different from every other's: by it a booting node finds what it held before. */
   readonly nodeName: string;
   readonly roles: readonly string[];

@@ -1,4 +1,4 @@
-import { flag, integer, matching, setting } from "../platform/setting-kinds.ts";
+import { flag, integer, matching, setting, type ValuesOf } from "../platform/setting-kinds.ts";
 
 /** The settings of the domain floor: what one account, project or key may have. */
 export const DOMAIN_SETTINGS = {
@@ -98,3 +98,5 @@ export const DOMAIN_SETTINGS = {
     "service_event",
   ),
 };
+
+export type DomainConfig = ValuesOf<typeof DOMAIN_SETTINGS>;

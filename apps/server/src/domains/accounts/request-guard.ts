@@ -15,13 +15,12 @@ import {
 } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import type { PublicAddress } from "../public-address.ts";
+import type { DomainConfig } from "../settings.ts";
 import { allowsOrigin, isUnrestricted, type Operation, partsOf, refusalOf } from "./access.ts";
 import { type AuthenticateDeps, authenticate } from "./authenticate.ts";
 import { findProject } from "./project-store.ts";
 
-export interface RequestGuardDeps extends AuthenticateDeps {
-  /** Requests per second that one API key may make; 0 means no limit. */
-  readonly rateLimit: number;
+export interface RequestGuardDeps extends AuthenticateDeps, Pick<DomainConfig, "rateLimit"> {
   publicUrl(): string;
   readonly publicAddress: PublicAddress;
 }

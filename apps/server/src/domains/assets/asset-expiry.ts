@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { MediaControl } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
+import type { DomainConfig } from "../settings.ts";
 import { assetEvent, lockAsset, writeAsset } from "./asset-change.ts";
 
 const BATCH = 100;
@@ -9,11 +10,9 @@ const DAY_MS = 86_400_000;
 /** Answers that are under way end meanwhile, and an operator can still undo a mistake. */
 const GRACE_MS = 3_600_000;
 
-export interface AssetExpiryDeps extends Deps {
+export interface AssetExpiryDeps extends Deps, Pick<DomainConfig, "assetDays"> {
   readonly events: EventLog;
   readonly mediaControl: Pick<MediaControl, "accessChanged">;
-  /** Days that assets are kept where they say nothing themselves; 0 for ever. */
-  readonly assetDays: number;
 }
 
 /** Delete assets that were kept long enough, from their creation on. Their bytes go an hour later. */

@@ -26,6 +26,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { newId, newPlaybackId } from "../ids.ts";
 import type { AssetRow, Owner, Trx } from "../schema.ts";
+import type { DomainConfig } from "../settings.ts";
 import { assetEvent, lockAsset, moveAsset, taskEvent, writeAsset } from "./asset-change.ts";
 import { AssetConflict, TooManyUploads } from "./asset-errors.ts";
 import { type AssetView, assetRecord, taskRecord } from "./asset-record.ts";
@@ -45,13 +46,11 @@ import { findAssetRecord } from "./recording-asset.ts";
 import type { QueueAsset } from "./upload-desk.ts";
 import { mintUploadToken, UPLOAD_TOKEN_MS } from "./upload-token.ts";
 
-export interface AssetServiceDeps extends Deps {
+export interface AssetServiceDeps extends Deps, Pick<DomainConfig, "uploadsPerProject"> {
   readonly events: EventLog;
   readonly mediaControl: Pick<MediaControl, "accessChanged">;
   readonly findAccessWebhook: FindAccessWebhook;
   readonly outbound: Pick<Outbound, "refusalOf">;
-  /** Unfinished uploads that one project may have; 0 for any number. */
-  readonly uploadsPerProject: number;
   /** Whether uploads keep their original where they do not say. */
   keepOriginals(): boolean;
   uploadSecret(): Promise<Uint8Array>;

@@ -4,6 +4,7 @@ import type { ImportRequest } from "../../platform/uploads/upload-import.ts";
 import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
+import type { DomainConfig } from "../settings.ts";
 import { assetEvent, lockAsset, moveAsset, writeAsset } from "./asset-change.ts";
 import { projectRoom } from "./project-room.ts";
 
@@ -16,11 +17,8 @@ const MAX_BROKEN_RUNS = 3;
 const TELL_EVERY_MS = 2_000;
 const NO_ROOM = "The project has no room for this file: delete assets or recordings, then retry the asset.";
 
-export interface ImportJobDeps extends Deps {
+export interface ImportJobDeps extends Deps, Pick<DomainConfig, "maxUploadBytes" | "assetBytesPerProject"> {
   readonly events: EventLog;
-  readonly maxUploadBytes: number;
-  /** Bytes that one project may store; 0 for any number. */
-  readonly assetBytesPerProject: number;
   /** Bring the file at an address to the object store as if it had been uploaded. */
   importFile(request: ImportRequest): Promise<void>;
 }

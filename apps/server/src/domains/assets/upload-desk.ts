@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isId } from "../ids.ts";
 import type { AssetRow } from "../schema.ts";
+import type { DomainConfig } from "../settings.ts";
 import { lockAsset, moveAsset, writeAsset } from "./asset-change.ts";
 import { projectRoom } from "./project-room.ts";
 import { readUploadToken } from "./upload-token.ts";
@@ -13,12 +14,8 @@ import { readUploadToken } from "./upload-token.ts";
 /** An upload that began is given up when no byte came for so long. */
 const IDLE_MS = 24 * 3_600_000;
 
-export interface UploadDeskDeps extends Deps {
+export interface UploadDeskDeps extends Deps, Pick<DomainConfig, "maxUploadBytes" | "assetBytesPerProject"> {
   readonly events: EventLog;
-  /** The largest file that is taken. */
-  readonly maxUploadBytes: number;
-  /** Bytes of files that one project may have; 0 for any number. */
-  readonly assetBytesPerProject: number;
   uploadSecret(): Promise<Uint8Array>;
   readonly queueAsset: QueueAsset;
 }

@@ -8,6 +8,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { newId, newPlaybackId } from "../ids.ts";
 import type { Owner } from "../schema.ts";
+import type { DomainConfig } from "../settings.ts";
 import { ImpossibleClip, TooManyClips } from "./clip-errors.ts";
 import {
   type ClipParent,
@@ -21,11 +22,9 @@ import {
 } from "./clip-store.ts";
 import { FIRST_WALL_CLOCK_MS } from "./clip-times.ts";
 
-export interface ClipServiceDeps extends Deps {
+export interface ClipServiceDeps extends Deps, Pick<DomainConfig, "assetBytesPerProject"> {
   readonly events: EventLog;
   readonly findAccessWebhook: FindAccessWebhook;
-  /** Bytes that one project may store; 0 for any number. */
-  readonly assetBytesPerProject: number;
   readonly mediaControl: Pick<MediaControl, "keepWindow">;
   queueProcessing(asset: { readonly id: string; readonly project_id: string }): Promise<void>;
 }

@@ -6,20 +6,19 @@ import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
 import { ApiError } from "../api/index.ts";
 import type { Db, Schema } from "../schema.ts";
+import type { DomainConfig } from "../settings.ts";
 import type { Subject } from "../subject.ts";
 import { CredentialWatch } from "./credential-watch.ts";
 import { EVENT_CHANNEL, subjectsIn } from "./event-channel.ts";
 import type { EventLog } from "./event-log.ts";
 import { EventTail } from "./event-tail.ts";
 
-export interface EventFeedDeps {
+export interface EventFeedDeps extends Pick<DomainConfig, "sseEventName"> {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventLog;
   readonly channels: Pick<Database<Schema>, "listen">;
-  /** The event name in the server-sent events. */
-  readonly sseEventName: string;
 }
 
 /** A tail that stays open until it is released. */

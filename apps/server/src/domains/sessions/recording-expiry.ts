@@ -1,14 +1,12 @@
 import { sql } from "kysely";
 import type { Owner } from "../schema.ts";
+import type { DomainConfig } from "../settings.ts";
 import { deleteSessions, type SessionDeletionDeps } from "./session-deletion.ts";
 
 const BATCH = 100;
 const DAY_MS = 86_400_000;
 
-export interface RecordingExpiryDeps extends SessionDeletionDeps {
-  /** Days that recordings are kept unless their stream says otherwise; 0 keeps them. */
-  readonly recordingDays: number;
-}
+export interface RecordingExpiryDeps extends SessionDeletionDeps, Pick<DomainConfig, "recordingDays"> {}
 
 /**
  * Delete recordings older than the retention of their stream or, by default, of the server. They are deleted as by hand: with an event, and with

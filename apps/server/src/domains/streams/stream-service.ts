@@ -20,6 +20,7 @@ import { resolveTargets, tellTargetsChanged } from "../multistream/index.ts";
 import { deleteRecordings, refuseViewers } from "../recordings/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { sessionsOfStreams } from "../sessions/index.ts";
+import type { DomainConfig } from "../settings.ts";
 import {
   MissingIds,
   MissingSuspended,
@@ -42,14 +43,12 @@ import {
   updateStream,
 } from "./stream-store.ts";
 
-export interface StreamServiceDeps extends Deps {
+export interface StreamServiceDeps extends Deps, Pick<DomainConfig, "streamsPerProject"> {
   readonly events: EventLog;
   readonly mediaControl: MediaControl;
   readonly reconnectWindowMs: number;
   readonly findAccessWebhook: FindAccessWebhook;
   readonly outbound: Pick<Outbound, "refusalOf">;
-  /** 0 means no limit. */
-  readonly streamsPerProject: number;
 }
 
 const TERMINATE_INTERVAL_MS = 5_000;

@@ -2,16 +2,15 @@ import type { JobKind } from "../../platform/queue/job.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { type FileTranscoder, type TranscodeWork, transcodePrefix, type VideoSpec } from "../../ports/index.ts";
 import type { TaskRow } from "../schema.ts";
+import type { DomainConfig } from "../settings.ts";
 import { taskSubject } from "../subject.ts";
 import { addTranscodedTime } from "../usage/index.ts";
 import { type FinishTask, type TaskInWork, type TaskJobDeps, taskJob } from "./task-job.ts";
 import { bucketOf, folderOf, keyOf, type TranscodeRequest } from "./transcode-request.ts";
 
-export interface TranscodeJobDeps extends TaskJobDeps {
+export interface TranscodeJobDeps extends TaskJobDeps, Pick<DomainConfig, "maxUploadBytes"> {
   readonly fileTranscoder: FileTranscoder;
   readonly store: Pick<ObjectStore, "deletePrefix">;
-  /** The largest file that is taken. */
-  readonly maxUploadBytes: number;
 }
 
 /** Does one `transcode-file` task. */

@@ -2,14 +2,10 @@ import { hash } from "node:crypto";
 import type { ViewerDetails } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import { LastKnown } from "../last-known.ts";
+import type { DomainConfig } from "../settings.ts";
 import { readViewersOfAccounts } from "./view-store.ts";
 
-export interface ViewerLimitDeps extends Deps {
-  /** Concurrent viewers of one account, on all nodes; 0 means no limit. */
-  readonly viewerLimit: number;
-  /** Concurrent viewers with one access key or token, on this node; 0 means no limit. */
-  readonly viewersPerCredential: number;
-}
+export interface ViewerLimitDeps extends Deps, Pick<DomainConfig, "viewerLimit" | "viewersPerCredential"> {}
 
 /** Nodes report the counts every 10 s. */
 const REFRESH_MS = 2_000;
