@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ERROR_CODES } from "@weir/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
 import { createApp } from "../../platform/http/app.ts";
 import { silentLog } from "../../platform/log.ts";
 import { describedRoutes, markOrigin } from "../api/index.ts";
@@ -12,6 +13,7 @@ import { groupPath } from "./reference-pages.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../../../docs", import.meta.url));
 const template = '<title>x</title><div id="docs"></div>';
+const clock = new ManualClock();
 const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
 
 /**
@@ -23,8 +25,10 @@ const MAX_STOP_MS = 80;
 const get = async (url: string) => (await app.inject({ url })).body;
 
 beforeAll(async () => {
-  app.addHook("onRequest", async (request) => markOrigin(request, "https://weir.test"));
-  docsRoutes(app, { folder: FOLDER, template }, "1.2.3");
+  app.addHook("onRequest", async (request) =>
+    markOrigin(request, String(request.headers["x-test-origin"] ?? "https://weir.test")),
+  );
+  docsRoutes(app, { source: { folder: FOLDER, template }, version: "1.2.3", clock });
   await app.ready();
 });
 afterAll(() => app.close());
@@ -59,6 +63,17 @@ describe("the documentation", () => {
       expect([again.statusCode, again.body, again.headers.vary]).toEqual([304, "", "Accept-Encoding"]);
     },
   );
+
+  it("is not written anew for each name that one client makes up; others read it meanwhile", async () => {
+    const ask = (name: number, remoteAddress = "192.0.2.1") =>
+      app.inject({ url: "/llms.txt", remoteAddress, headers: { "x-test-origin": `https://${name}.test` } });
+    const statuses: number[] = [];
+    for (let name = 0; name < 30; name++) statuses.push((await ask(name)).statusCode);
+    expect(statuses).toEqual([...Array<number>(20).fill(200), ...Array<number>(10).fill(429)]);
+    expect((await ask(100, "192.0.2.2")).statusCode).toBe(200);
+    clock.advance(60_000);
+    expect((await ask(101)).statusCode).toBe(200);
+  });
 
   it("has every guide, with links that lead to pages and headings that exist", async () => {
     const pages = [...(await get("/llms.txt")).matchAll(/\]\((\/docs\/[^)]+)\.md\)/g)].map(([, path = ""]) => path);

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../platform/clock.ts";
+import { clientOf } from "../../platform/limits/client.ts";
 import { originOf } from "../api/index.ts";
 import { escapeHtml } from "./markdown-renderer.ts";
 import { type RenderedDocs, renderDocs } from "./rendered-docs.ts";
@@ -28,7 +30,10 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 /** `/api/openapi.json`, and `/docs`: the guides and the reference, each page also as Markdown, and `/llms.txt`. All of it is public. */
-export function docsRoutes(app: FastifyInstance, source: DocsSource | null, version: string): void {
+export function docsRoutes(
+  app: FastifyInstance,
+  { source, version, clock }: { readonly source: DocsSource | null; readonly version: string; readonly clock: Clock },
+): void {
   // Rendered for the first reader: most servers start without one. After a failure the next reader tries again.
   let rendered: Promise<RenderedDocs> | null = null;
   const docs = (): Promise<RenderedDocs> => {
@@ -38,12 +43,12 @@ export function docsRoutes(app: FastifyInstance, source: DocsSource | null, vers
     });
     return rendered;
   };
-  const texts = new TextsOfOrigin();
+  const texts = new TextsOfOrigin(clock);
   const open = { config: { auth: "none" } };
   const file = (path: string, type: string, read: (rendered: RenderedDocs) => string) =>
     app.get(path, open, async (request, reply) => {
       const all = await docs();
-      return sendShared(request, reply, { type, text: texts.get(originOf(request), path, () => read(all)) });
+      return sendShared(request, reply, { type, text: texts.get(askerOf(request), path, () => read(all)) });
     });
 
   file("/api/openapi.json", "application/json", ({ openApi }) => openApi);
@@ -64,12 +69,14 @@ export function docsRoutes(app: FastifyInstance, source: DocsSource | null, vers
     const write = () =>
       isMarkdown ? page.markdown : filled(template, { title: `${page.title} · Weir`, content: page.html });
     if (!isMarkdown) reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
-    const text = texts.get(originOf(request), `/docs/${path}`, write);
+    const text = texts.get(askerOf(request), `/docs/${path}`, write);
     return sendShared(request, reply, { type: isMarkdown ? "text/markdown" : "text/html", text });
   };
   app.get("/docs", open, answer);
   app.get("/docs/*", open, answer);
 }
+
+const askerOf = (request: FastifyRequest) => ({ origin: originOf(request), client: clientOf(request.ip) });
 
 function notFound(reply: FastifyReply, template: string) {
   const content = '<article><h1>Not found</h1><p>There is no such page. <a href="/docs">All pages</a></p></article>';
