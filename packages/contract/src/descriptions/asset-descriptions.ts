@@ -97,7 +97,7 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
 export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
   exportAsset: {
     description:
-      "Sends the file of a ready asset, or of a session's recording, to an `http` or `https` address of yours in one request with `Content-Length`: the original if Weir keeps it, else the source-quality MP4. Any 2xx response completes the task; redirects are not followed. Header values are sent, and never shown again. A connection that breaks, a 5xx and a 429 are retried with the whole file; `retryTask` starts a failed export again for a week.",
+      "Sends the file of a ready asset, or of a session's recording, to an `http` or `https` address of yours in one request with `Content-Length`: the original if Weir keeps it, else the source-quality MP4. Any 2xx response after the whole file completes the task; redirects are not followed. Header values are sent, and never shown again. A connection that breaks, a 5xx and a 429 are retried with the whole file; `retryTask` starts a failed export again for a week.",
     example: {
       params: { id: ids.asset },
       body: {

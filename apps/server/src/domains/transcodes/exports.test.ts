@@ -1,6 +1,6 @@
 import type { Task } from "@weir/contract";
 import { sql } from "kysely";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, onTestFinished } from "vitest";
 import type { Job } from "../../platform/queue/job.ts";
 import { type ExportWork, type FileExporter, TaskFailed } from "../../ports/index.ts";
 import { startTestDomains } from "../domain-test-kit.ts";
@@ -161,6 +161,29 @@ it("what cannot be exported, and where to, is refused in words", async () => {
     expect([body, answer.statusCode, answer.json().message]).toEqual([body, status, expect.stringMatching(words)]);
     expect(answer.body).not.toContain(SECRET);
   }
+});
+
+it("a key that stands in a web page exports what every viewer may download, and nothing else", async () => {
+  const access = { cors: { allowedOrigins: ["https://app.test"] } };
+  const signIn = await kit.call("POST", "/api/dashboard/sign-in", { apiKey: kit.apiKey }, {});
+  const dashboard = { cookie: String(signIn.headers["set-cookie"]).split(";")[0] ?? "", "x-weir-request": "1" };
+  const made = await kit.call("POST", "/api/api-token", { name: "page", access }, dashboard);
+  const page = { authorization: `Bearer ${made.json().key}` };
+  const byPage = (id: string) => kit.call("POST", `/api/asset/${id}/export`, { custom: CUSTOM }, page);
+  const assetId = await readyAsset();
+  expect((await byPage(assetId)).statusCode).toBe(201);
+  const gated = await readyAsset();
+  const policy = JSON.stringify({ type: "jwt" });
+  await kit.db.updateTable("asset").set({ playback_policy: policy }).where("id", "=", gated).execute();
+  const refused = await byPage(gated);
+  expect([refused.statusCode, refused.json().message]).toEqual([403, expect.stringMatching(/every viewer/)]);
+  expect((await request(gated)).statusCode).toBe(201);
+  await kit.db.updateTable("project").set({ originals_for_keys_only: true }).execute();
+  onTestFinished(
+    async () => void (await kit.db.updateTable("project").set({ originals_for_keys_only: false }).execute()),
+  );
+  expect((await byPage(assetId)).statusCode).toBe(403);
+  expect((await request(assetId)).statusCode).toBe(201);
 });
 
 it("a task that lost its job to a kill is queued again as what it is", async () => {

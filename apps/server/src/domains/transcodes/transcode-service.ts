@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { newId } from "../ids.ts";
 import { checkExport, shownExport } from "./export-request.ts";
+import { refuseForPages } from "./page-export.ts";
 import { eventOf, moveTranscode } from "./transcode-change.ts";
 import { checkTranscode, shownRequest } from "./transcode-request.ts";
 import { type CustomerTask, countInWork, lockTranscode, type QueueTask } from "./transcode-store.ts";
@@ -50,6 +51,7 @@ export class TranscodeService {
     const { db, outbound } = this.#deps;
     const asset = await findAssetRecord(db, principal, assetId, { publicUrl: "", details: false });
     if (!asset) throw new NotFound("Asset not found");
+    await refuseForPages(db, principal, asset);
     const checked = checkExport(request, (url) => outbound.refusalOf(url));
     if (asset.status.phase !== "ready") throw new NotExportable();
     const spawned = {

@@ -1,10 +1,11 @@
 import { rm } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
-import { Outbound } from "../../platform/outbound/outbound.ts";
+import { Outbound, type OutboundStream } from "../../platform/outbound/outbound.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { makeTestFolder } from "../../platform/test-folder.ts";
 import { type ExportWork, type MediaIndex, TaskFailed } from "../../ports/index.ts";
@@ -107,6 +108,26 @@ test("a receiver that hangs up may be back later; an address in our network is n
   const guarded = await open(() => void calls++, { allowPrivate: false });
   expect(await guarded.failure()).toMatchObject({ isFinal: true, message: expect.stringMatching(/private/) });
   expect(calls).toBe(0);
+});
+
+test("a receiver that says thanks before it has the whole file does not complete the export", async () => {
+  async function* read() {
+    yield FILE.subarray(0, 1000);
+    yield FILE.subarray(1000);
+  }
+  const response = new PassThrough();
+  const answersEarly: Outbound["send"] = async ({ body }) => {
+    await (body as OutboundStream).chunks[Symbol.asyncIterator]().next();
+    return { ok: true, status: 200, response: response as unknown as IncomingMessage };
+  };
+  const exporter = new StoredFileExporter({
+    ...{ clock: systemClock, store: { read: async () => Readable.from(read()) }, outbound: { send: answersEarly } },
+  });
+  const work: ExportWork = { taskId: "task-1", media: MEDIA, url: "https://a.example/", method: "PUT", headers: {} };
+  const how = { signal: new AbortController().signal, progressed: async () => {} };
+  const error: unknown = await exporter.send(work, how).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(TaskFailed);
+  expect(error).toMatchObject({ isFinal: false, message: expect.stringMatching(/200 before it had the whole file/) });
 });
 
 test("an export whose job is stopped ends at once, and the receiver gets no whole file", async () => {

@@ -42,14 +42,25 @@ export class StoredFileExporter implements FileExporter {
     try {
       const { type, bytes, chunks } = await this.#open(media);
       const tell = nowAndThen(clock, progressed);
+      let given = 0;
       const answer = await outbound.send({
         ...{ method, url, timeoutMs: STALL_MS, signal: AbortSignal.any([signal, tooLong.signal]) },
         headers: { "user-agent": "weir", "content-type": type, ...headers },
-        body: { bytes, chunks: counted(chunks, (sent) => tell(sent / bytes)) },
+        body: {
+          bytes,
+          chunks: counted(chunks, {
+            onGiven: (sum) => {
+              given = sum;
+            },
+            onTaken: (sum) => tell(sum / bytes),
+          }),
+        },
       });
       if (!answer.ok) throw failed(answer.message, answer.reason === "refused");
       answer.response.destroy();
       checkStatus(answer.status);
+      // HTTP lets a server answer before it has read the body: what such an answer is about is not the file.
+      if (given < bytes) throw failed(`the receiver answered ${answer.status} before it had the whole file`, false);
     } catch (error) {
       if (tooLong.signal.aborted && !signal.aborted)
         throw failed(`the receiver did not take it within ${MAX_EXPORT_MS / 3_600_000} hours`, true);
@@ -76,15 +87,17 @@ export class StoredFileExporter implements FileExporter {
   }
 }
 
+/** Tells the bytes so far: when a chunk is given to the connection, and when the connection asks for the next one. */
 async function* counted(
   chunks: AsyncIterable<Uint8Array> | Readable,
-  onBytes: (sent: number) => Promise<void>,
+  { onGiven, onTaken }: { readonly onGiven: (sum: number) => void; readonly onTaken: (sum: number) => Promise<void> },
 ): AsyncGenerator<Uint8Array, void> {
-  let sent = 0;
+  let sum = 0;
   for await (const chunk of chunks as AsyncIterable<Uint8Array>) {
+    sum += chunk.byteLength;
+    onGiven(sum);
     yield chunk;
-    sent += chunk.byteLength;
-    await onBytes(sent);
+    await onTaken(sum);
   }
 }
 
