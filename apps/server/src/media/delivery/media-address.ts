@@ -36,7 +36,7 @@ export interface MediaPlace {
  * differently must not check access for one URL and serve another.
  */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8)|(original)|static([\w-]{1,64})\.mp4|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8)|(original)|static([\w-]{1,64})\.mp4|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s|gap\.m4s))(?:\?[^#]*)?$/;
 
 /**
  * Parses the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/static{name}.mp4`, `…/original` or

@@ -38,6 +38,9 @@ function rangeOf({ codec, config }: StoredTrack) {
   return codec === "aac" || codec === "opus" ? "SDR" : rangeOfConfig(codec, Buffer.from(config, "base64"));
 }
 
+/** Where playlists say that a gap is. Players that know `EXT-X-GAP` do not ask for it. */
+export const GAP_FILE = "gap.m4s";
+
 export interface ListedRendition {
   readonly stored: StoredRendition;
   readonly targetDuration: number;
@@ -64,7 +67,7 @@ function* listed({ stored: { track, segments }, initBytes }: ListedRendition): G
   for (const { gap, span, init, durationTicks, programDateTimeMs, discontinuity, offset, length } of segments) {
     const mapBytes = initBytes.get(init);
     yield {
-      uri: gap ? "gap.m4s" : span,
+      uri: gap ? GAP_FILE : span,
       duration: durationTicks / track.timescale,
       // A customer's file has no recording time.
       programDateTimeMs: programDateTimeMs || null,

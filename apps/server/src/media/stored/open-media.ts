@@ -2,7 +2,7 @@ import { SharedText } from "../../platform/http/shared-text.ts";
 import type { Slices } from "../../platform/slices.ts";
 import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
-import { type Bitrates, playlistPieces } from "./archive-playlists.ts";
+import { type Bitrates, GAP_FILE, playlistPieces } from "./archive-playlists.ts";
 import type { ReadInit } from "./mp4-track.ts";
 
 /** Reads a small object of the store; null if it is missing. */
@@ -79,7 +79,7 @@ async function lookThrough(stored: StoredRendition, read: ReadInit, slices: Slic
   let areIndependent = true;
   await slices.forEach(segments, ({ gap, init, span, length, durationTicks, isIndependent = false }) => {
     longestTicks = Math.max(longestTicks, durationTicks);
-    if (gap) return;
+    if (gap) return void files.add(GAP_FILE);
     areIndependent &&= isIndependent;
     inits.add(init);
     files.add(init).add(span);

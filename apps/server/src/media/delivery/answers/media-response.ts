@@ -135,6 +135,9 @@ function sendPreflight(res: ServerResponse): void {
 }
 
 /** Sends several buffers as one body, or the requested range of it, in one write to the socket. */
+/** An empty box (ISO/IEC 14496-12 8.1.2), sent for a gap to players that do not support EXT-X-GAP: VLC never continues after a 404. */
+export const EMPTY_SEGMENT = Buffer.from("\0\0\0\x08free");
+
 export function sendBuffers(
   req: IncomingMessage,
   res: ServerResponse,

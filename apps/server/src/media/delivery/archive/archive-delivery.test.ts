@@ -46,7 +46,10 @@ function start(store = {} as ObjectStore) {
       {
         rendition: "source",
         track,
-        segments: Array<StoredSegment>(count).fill(segment),
+        segments: [
+          ...Array<StoredSegment>(count).fill(segment),
+          ...(id.startsWith("gap") ? [{ ...segment, gap: true }] : []),
+        ],
         spanBytes: new Map([["span", 1]]),
       },
     ];
@@ -81,19 +84,27 @@ function start(store = {} as ObjectStore) {
 }
 
 /** Files of the recording over HTTP. */
-async function serveFiles(store: ObjectStore): Promise<number> {
+async function serveFiles(store: ObjectStore, id = "short"): Promise<number> {
   const { delivery } = start(store);
-  const asked = { playbackId: "recording1", timeline: "short", rendition: "source" } as const;
+  const asked = { playbackId: "recording1", timeline: id, rendition: "source" } as const;
   const server = createServer((req, res) => {
     const file = req.url?.slice(1) ?? "";
     const address = { kind: "file", ...asked, token: "-", file } as unknown as MediaAddress;
     const begin = () => ({ token: "-", playerId: null, stillAllowed: async () => true });
-    delivery.serve(CONTENT, { req, res, address, caching: SHARED, begin }).catch(() => res.destroy());
+    delivery.serve({ ...CONTENT, id }, { req, res, address, caching: SHARED, begin }).catch(() => res.destroy());
   });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
 }
+
+test("a player that asks for a gap gets an empty box, as of a live stream, and goes on", async () => {
+  const ask = async (port: number) => fetch(`http://127.0.0.1:${port}/gap.m4s`);
+  const answer = await ask(await serveFiles({} as ObjectStore, "gaps"));
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "video/mp4"]);
+  expect(Buffer.from(await answer.arrayBuffer()).toString("latin1")).toBe("\0\0\0\x08free");
+  expect((await ask(await serveFiles({} as ObjectStore))).status).toBe(404);
+});
 
 test("spans are redirected to a store with signed URLs; playlists, init segments and HEAD are not", async () => {
   const store = {

@@ -7,14 +7,16 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, OriginalFile, PlaybackGate, StoredContent } from "../../../ports/index.ts";
-import { archiveMultivariant } from "../../stored/archive-playlists.ts";
+import { archiveMultivariant, GAP_FILE } from "../../stored/archive-playlists.ts";
 import type { OpenMedia, OpenRendition } from "../../stored/open-media.ts";
 import {
   type Caching,
+  EMPTY_SEGMENT,
   errorText,
   PERSONAL,
   PLAYLIST_TYPE,
   type StoredBytes,
+  sendBuffers,
   sendCoded,
   sendNotFound,
   sendRedirect,
@@ -103,9 +105,11 @@ export class ArchiveDelivery {
 
   async #file(asked: ArchiveRequest, media: OpenMedia, { stored }: OpenRendition, file: string): Promise<void> {
     const key = `${media.index.keyPrefix}${stored.rendition}/${file}`;
+    const type = stored.track.kind === "audio" ? "audio/mp4" : "video/mp4";
+    if (file === GAP_FILE)
+      return void sendBuffers(asked.req, asked.res, type, asked.caching.immutable, [EMPTY_SEGMENT]);
     // The index lacks only the size of init segments, which players request once.
     const spanBytes = stored.spanBytes.get(file);
-    const type = stored.track.kind === "audio" ? "audio/mp4" : "video/mp4";
     // Signed URLs are valid for GET only. An init segment is so small that a redirect would cost more than the bytes.
     if (spanBytes !== undefined && asked.req.method === "GET" && this.#store.urlOf)
       return sendRedirect(asked.res, await this.#store.urlOf(key, ADDRESS_MS, type));

@@ -6,6 +6,7 @@ import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
 import {
   type Caching,
+  EMPTY_SEGMENT,
   errorText,
   PERSONAL,
   PLAYLIST_TYPE,
@@ -117,9 +118,6 @@ const BAD_DIRECTIVE = errorText(
 );
 const TOO_FAR = errorText("bad-request", "_HLS_msn is more than two segments ahead of the stream");
 
-/** An empty box (ISO/IEC 14496-12 8.1.2) for players that do not support EXT-X-GAP: VLC never continues after a 404. */
-const EMPTY = Buffer.from("\0\0\0\x08free");
-
 const TOO_MANY_WAIT = errorText("too-busy", "too many waiting requests: try again in a second");
 
 /** Not cached, because other clients may have free slots. */
@@ -145,7 +143,7 @@ function sendInit({ req, res, caching }: LiveRequest, rendition: LiveFiles, name
 function sendSegment({ req, res, source, caching }: LiveRequest, rendition: LiveFiles, msn: number): void {
   const segment = rendition.segment(msn);
   if (segment?.init === null || msn + 1 === rendition.firstMsn)
-    return void sendBuffers(req, res, mediaType(rendition), caching.immutable, [EMPTY]);
+    return void sendBuffers(req, res, mediaType(rendition), caching.immutable, [EMPTY_SEGMENT]);
   if (!segment || !rendition.isComplete(segment)) return sendNotFound(res);
   source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, segment.views);
   holdWhileSending(res, segment);
