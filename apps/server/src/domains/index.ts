@@ -220,7 +220,7 @@ export function createDomains(options: DomainOptions): Domains {
     async routes(app, player = null, docs = null) {
       await addRoutes(app, parts, work);
       if (player !== null) watchPages(app, { playables, ...player });
-      docsRoutes(app, docs, version);
+      docsRoutes(app, { source: docs, version, clock: deps.clock });
     },
     ensureFirstAccount: (presetKey) => ensureAccount(db, { presetKey, newKey: newApiKey, now: clock.now() }),
     node: {

@@ -214,6 +214,11 @@ describe("a recording", () => {
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "public, max-age=5"]);
     expect(await answer.text()).toBe(await rig.text(`${RECORDING}/thumbnail.jpg?width=1280&time=9`));
     expect(await status(LATEST.concat(".jpg"))).toBe(404);
+    // Whoever asks again, long after, has nothing read of a recording that may have lasted for days.
+    const reads = vi.spyOn(rig.playbackGate, "mediaIndex");
+    rig.clock.advance(120_000);
+    expect(await status(`${poster}?width=1280`)).toBe(200);
+    expect(reads).not.toHaveBeenCalled();
     rig.playbackGate.policy = "jwt";
     rig.plane.accessChanged("all");
     expect(await status(poster)).toBe(401);

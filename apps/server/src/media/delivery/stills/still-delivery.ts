@@ -105,10 +105,9 @@ export class StillDelivery {
     const source = this.#sources.sessionOf(address.playbackId);
     if (!source) {
       const recording = address.picture === "at" ? await this.#gate.newestRecordingOf(streamId) : null;
-      const index = recording && (await this.#archive.index(recording));
       const width = parseWidth(url) ?? KEYFRAME_SHAPE.maxWidth;
       const shape: ImageShape = { maxWidth: width, maxHeight: width, format: address.format };
-      const last = index && (await this.#stored.at(index, storyboardOf(index)?.endSeconds ?? 0, shape));
+      const last = recording && (await this.#stored.last(recording.id, () => this.#archive.index(recording), shape));
       return sendImage(res, address.format, last, caching.still);
     }
     const { sessionId, pipeline } = source;
