@@ -104,7 +104,8 @@ export class LadderTranscoder {
     this.#dropped = new DroppedSamples(settings.log, "ladder");
     this.#made = new MadeRungs(settings.rungs);
     this.#child = new SupervisedChild({
-      ...{ clock: settings.clock, children: settings.children, restartMs: RESTART_MS },
+      // A whole segment is a success, and takes long enough by itself.
+      ...{ clock: settings.clock, children: settings.children, restartMs: RESTART_MS, steadyMs: 0 },
       message: (message) => this.#receive(message),
       died: (reason, isLast) => this.#died(reason, isLast),
       restart: () => this.#track && this.#replaceChild(this.#track),

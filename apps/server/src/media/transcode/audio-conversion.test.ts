@@ -34,3 +34,34 @@ test("a child that hangs is replaced; one that is slow is not", () => {
   expect([handlers.length, kills]).toEqual([2, 1]);
   conversion.close();
 });
+
+test("sound that ends each child after its first packet is given up, and starts no process for ever", () => {
+  const clock = new ManualClock();
+  const handlers: TranscodeChildHandler[] = [];
+  const children: TranscodeChildren = {
+    take(handler) {
+      handlers.push(handler);
+      return { pid: handlers.length, isLoaded: true, backlogBytes: 0, send: () => {}, kill: () => {} };
+    },
+    start: (handler) => children.take(handler),
+  };
+  const conversion = new AudioConversion({
+    ...{ clock, log: silentLog, children },
+    source: { codec: "opus", config: "", sampleRate: 48_000, channels: 2 },
+    target: { codec: "aac", channels: 2, bitrateBps: 128_000 },
+    ...{ onReady: () => {}, onPacket: () => {} },
+  });
+  const oneDies = (afterMs: number): void => {
+    const handler = handlers.at(-1);
+    clock.advance(afterMs);
+    handler?.message({ type: "audio", pts: 0, data: Uint8Array.of(1) });
+    handler?.exited("it crashed");
+    clock.advance(5_000);
+  };
+  // Children that work for a while and die are replaced each time.
+  for (let nth = 0; nth < 10; nth++) oneDies(6_000);
+  expect(handlers).toHaveLength(11);
+  for (let nth = 0; nth < 20; nth++) oneDies(0);
+  expect(handlers).toHaveLength(14);
+  conversion.close();
+});

@@ -8,6 +8,7 @@ import type { FromChild } from "./transcode-protocol.ts";
 /** About 20 s of audio: a child that is so far behind gets nothing more until it has caught up. */
 const MAX_BACKLOG_BYTES = 512 * 1024;
 const RESTART_MS = [100, 1000, 5000];
+const STEADY_MS = 5_000;
 
 export interface AudioConversionSettings {
   readonly clock: Clock;
@@ -31,7 +32,7 @@ export class AudioConversion {
     this.#settings = settings;
     const { clock, log, children } = settings;
     this.#child = new SupervisedChild({
-      ...{ clock, children, restartMs: RESTART_MS },
+      ...{ clock, children, restartMs: RESTART_MS, steadyMs: STEADY_MS },
       message: (message) => this.#receive(message),
       died: (reason, isLast) => isLast && log.warn({ reason }, "audio is no longer converted: its child failed"),
       restart: () => this.#start(),

@@ -11,6 +11,11 @@ export interface SupervisedChildSettings {
   readonly children: Pick<TranscodeChildren, "take">;
   /** Waits before a child takes the place of one that failed; the last also before all further ones. */
   readonly restartMs: readonly number[];
+  /**
+   * How long a child must have lived for its success to count: if one packet is a success, whoever sends a good packet and a deadly one in turn
+   * would have a process started each time, for ever.
+   */
+  readonly steadyMs: number;
   /** Everything but its progress. */
   readonly message: (message: FromChild) => void;
   /** The child died, or made no progress and was killed. `isLast` after too many failures in a row: no other follows. */
@@ -25,6 +30,7 @@ export class SupervisedChild {
   #child: TranscodeChild | null = null;
   #restart: Timer | null = null;
   #failures = 0;
+  #startedAt = 0;
   #work = new ChildWork(0);
 
   constructor(settings: SupervisedChildSettings) {
@@ -63,6 +69,7 @@ export class SupervisedChild {
       exited: (reason) => this.#child === child && this.#died(reason),
     });
     this.#child = child;
+    this.#startedAt = this.#settings.clock.monotonic();
     this.#work = new ChildWork(this.#failures);
     return child.pid;
   }
@@ -75,9 +82,10 @@ export class SupervisedChild {
     child?.kill();
   }
 
-  /** The failures before count no more. */
+  /** The failures before count no more, if the child has lived for long enough. */
   succeeded(): void {
-    this.#failures = 0;
+    const { clock, steadyMs } = this.#settings;
+    if (clock.monotonic() - this.#startedAt >= steadyMs) this.#failures = 0;
   }
 
   send(message: ToChild): void {

@@ -18,6 +18,7 @@ const BITRATE = { least: 500_000, most: 6_000_000 };
 /** Beyond this the child is too slow, and pictures are dropped until the source's next keyframe. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 const RESTART_MS = [250];
+const STEADY_MS = 5_000;
 
 export interface WhepPicture {
   readonly time: number;
@@ -56,7 +57,8 @@ export class WhepRendition {
     this.#slot = slot;
     this.#dropped = new DroppedSamples(settings.log, "webrtc rendition");
     this.#child = new SupervisedChild({
-      ...{ clock: settings.clock, children: settings.transcoding.children, restartMs: RESTART_MS },
+      ...{ clock: settings.clock, children: settings.transcoding.children },
+      ...{ restartMs: RESTART_MS, steadyMs: STEADY_MS },
       message: (message) => this.#receive(message),
       died: (reason, isLast) => this.#died(reason, isLast),
       restart: () => this.#start(),
