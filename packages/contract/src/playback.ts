@@ -47,7 +47,7 @@ export const PlaybackInfo = Type.Object({
     poster: Type.Optional(
       Type.String({
         description:
-          "Address of a picture to show before the video plays, with the access rules of the video: the newest of a live stream, the last one of an offline stream that was recorded",
+          "Address of a picture to show before the video plays, with the access rules of the video: the newest of a live stream, the last one of an offline stream that was recorded. An offline stream with a playback policy has it whether it was recorded or not",
       }),
     ),
     dvrPlayback: Type.Optional(

@@ -407,6 +407,8 @@ describe("playback and ingest", () => {
             url: `http://weir.test/hls/${stream.playbackId}/index.m3u8`,
           },
         ],
+        // Whether there is a recording, only those learn who may watch.
+        poster: `http://weir.test/hls/${stream.playbackId}/thumbnail.jpg`,
       },
     });
     const unknown = await kit.call("GET", `/api/playback/${stream.id}`, undefined, {});

@@ -101,7 +101,8 @@ it("an asset is processed, can be watched before it is ready, and is ready once"
     ...media,
     isGrowing: true,
   });
-  expect((await kit.call("GET", `/api/playback/${playbackId}`)).json()).toEqual({
+  const information = async () => (await kit.call("GET", `/api/playback/${playbackId}`, undefined, {})).json();
+  expect(await information()).toEqual({
     type: "vod",
     meta: {
       playbackPolicy: null,
@@ -125,6 +126,13 @@ it("an asset is processed, can be watched before it is ready, and is ready once"
 
   await ledger.finished(id, media);
   expect(await phases()).toEqual(["ready", 1, "completed", 1]);
+
+  // Its whole index is read for the first of those who ask, and not for each.
+  const whole = await information();
+  await kit.db.deleteFrom("asset_media").where("asset_id", "=", id).execute();
+  expect(await information()).toEqual(whole);
+  kit.clock.advance(5_000);
+  expect(await information()).not.toEqual(whole);
   await expect(ledger.finished(id, media)).rejects.toThrow(AssetNotWanted);
   expect(await ledger.beginProcessing(id)).toBe(null);
   expect(told.filter((event) => !event.endsWith(".updated"))).toEqual(["asset.ready", "task.completed"]);

@@ -51,7 +51,8 @@ export function livePlayback(
       ],
       ...startOf(row),
       ...(isLive && isPublic(row) ? { viewerCount } : {}),
-      ...(isLive || hasPoster ? { poster: `${base}/thumbnail.jpg` } : {}),
+      // Of a gated stream, it tells nobody whether there is a recording.
+      ...(isLive || hasPoster || !isPublic(row) ? { poster: `${base}/thumbnail.jpg` } : {}),
       ...(withDvr ? { dvrPlayback: [{ error: isLive ? NO_DVR : NOT_RECORDING }] } : {}),
     },
   };

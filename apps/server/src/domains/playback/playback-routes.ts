@@ -1,5 +1,6 @@
 import { type ApiBase, type Ingest, type PlaybackInfo, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
+import type { StaticMp4 } from "../../ports/index.ts";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, ApiRoutes, NotFound, version } from "../api/index.ts";
 import { readAssetMedia } from "../assets/index.ts";
@@ -22,6 +23,11 @@ export interface PlaybackRouteDeps extends AuthenticateDeps {
   readonly webrtcPort?: number | null;
 }
 
+interface AssetFiles {
+  readonly mp4s: readonly StaticMp4[] | undefined;
+  readonly isGrowing: boolean;
+}
+
 class NotReadyForPlayback extends ApiError {
   constructor() {
     super(422, "not-ready", "asset is not ready for playback");
@@ -35,6 +41,9 @@ const MAX_SHAPES = 1_000;
 /** Every open watch page asks several times a minute. */
 const FACTS_MS = 5_000;
 const MAX_FACTS = 10_000;
+/** Reading an asset's files means reading its whole index, of every segment. */
+const FILES_MS = 5_000;
+const MAX_FILES = 1_000;
 
 /** Public answers: where content plays, and where to publish. No authentication, except for the owner's part. */
 export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): void {
@@ -48,6 +57,17 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
       viewerCount: await deps.viewersOf(streamId),
       hasPoster: (await deps.playables.findNewestRecording(streamId)) !== undefined,
     }));
+
+  const files = new DecisionCache<AssetFiles>(deps.clock, FILES_MS, MAX_FILES);
+  const mp4sOf = async (assetId: string): Promise<readonly StaticMp4[] | undefined> => {
+    const { mp4s, isGrowing } = await files.get(assetId, async () => {
+      const media = await readAssetMedia(deps.viewers, assetId);
+      return { mp4s: media?.mp4s, isGrowing: media === null || media.isGrowing === true };
+    });
+    // Whoever is told that it is ready finds all of it.
+    if (isGrowing) files.forget(assetId);
+    return mp4s;
+  };
 
   api.on(routes.getApiBase, async ({ origin }): Promise<ApiBase> => {
     return {
@@ -74,7 +94,7 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     }
     if (row.state === "waiting" || (row.kind === "asset" && row.state !== "ready")) throw new NotReadyForPlayback();
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
-    if (row.kind === "asset") return assetPlayback(row, origin, (await readAssetMedia(deps.viewers, row.id))?.mp4s);
+    if (row.kind === "asset") return assetPlayback(row, origin, await mp4sOf(row.id));
     const shape = await shapes.get(row.id, () => readRecordingShape(deps.viewers, row.id, row.seconds));
     return recordingPlayback(row, origin, shape, isPlayback ? "vod" : "recording");
   });
