@@ -90,8 +90,10 @@ window.player = {
   // The brightness of these points of the picture that is shown after a seek.
   async shadesAfterSeek(seconds, points) {
     const sought = new Promise((resolve) => video.addEventListener("seeked", resolve, { once: true }));
+    // At `seeked` the picture before the seek may still be the one that is drawn.
+    const shown = new Promise((resolve) => video.requestVideoFrameCallback(resolve));
     video.currentTime = seconds;
-    await sought;
+    await Promise.all([sought, shown]);
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
     const context = canvas.getContext("2d");
