@@ -52,7 +52,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "e2e-alone", include: ["apps/server/test/**/*.alone.ts"], ...alone, maxWorkers: 5 },
+        test: { name: "e2e-alone", include: ["apps/server/test/**/*.alone.ts"], ...alone, maxWorkers: 4 },
       },
       {
         extends: true,
