@@ -27,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          include: ["{packages,apps,tools}/**/*.test.ts", "apps/server/test/*.loopback.ts"],
+          include: ["{packages,apps,tools}/**/*.test.{ts,tsx}", "apps/server/test/*.loopback.ts"],
           exclude: ["**/node_modules/**", "apps/server/test/**/*.test.ts"],
           globalSetup: "tools/unit-test-postgres.ts",
           // A worker reads and compiles a module once for all files that it runs: a third of the CPU time otherwise.
@@ -59,6 +59,16 @@ export default defineConfig({
         test: {
           name: "hostile",
           include: ["apps/server/test/**/*.hostile.ts"],
+          ...oneAtATime,
+          retry: 0,
+          testTimeout: 240_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "nodes",
+          include: ["apps/server/test/**/*.nodes.ts"],
           ...oneAtATime,
           retry: 0,
           testTimeout: 240_000,

@@ -7,21 +7,26 @@ const SOURCES = [
   "apps/dashboard/public",
   "apps/dashboard/index.html",
   "apps/dashboard/watch.html",
+  "apps/dashboard/docs.html",
   "apps/dashboard/vite.config.ts",
   "packages/client/src",
   "packages/contract/src",
 ];
 const BUILT = "apps/dashboard/dist/index.html";
 
-/** Whether the dashboard under `root` was never built, or one of its sources was changed, added or removed since. */
-export function isDashboardStale(root: string): boolean {
+/**
+ * Whether the dashboard under `root` was never built, or one of its sources was changed, added or removed since. Calls `onLook` for each file and
+ * folder that it looks at.
+ */
+export function isDashboardStale(root: string, onLook: (path: string) => void = () => {}): boolean {
   const built = statSync(join(root, BUILT), { throwIfNoEntry: false });
-  return built === undefined || SOURCES.some((path) => isNewer(join(root, path), built));
+  return built === undefined || SOURCES.some((path) => isNewer(join(root, path), built, onLook));
 }
 
 /** Adding or removing a file also updates the modification time of its folder. */
-function isNewer(path: string, than: Stats): boolean {
+function isNewer(path: string, than: Stats, onLook: (path: string) => void): boolean {
+  onLook(path);
   const stats = statSync(path);
   if (stats.mtimeMs > than.mtimeMs) return true;
-  return stats.isDirectory() && readdirSync(path).some((name) => isNewer(join(path, name), than));
+  return stats.isDirectory() && readdirSync(path).some((name) => isNewer(join(path, name), than, onLook));
 }

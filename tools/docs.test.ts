@@ -56,7 +56,8 @@ test("commands in the documents name scripts that exist", () => {
 });
 
 test("settings named in the documents exist", () => {
-  const known = describeSettings();
+  // The last is the command line's.
+  const known = `${describeSettings()} \`WEIR_URL\``;
   const unknown = pages.flatMap((page) =>
     [...readSource(page).matchAll(/\bWEIR_[A-Z_]+\b/g)]
       .filter(([name]) => !known.includes(`\`${name}\``))
@@ -134,3 +135,10 @@ test("no sentence begins with a bare who, whoever, whom, whose, what or that", (
 function prose(page: string): string {
   return readSource(page).replace(/^ *```[\s\S]*?^ *```/gm, "");
 }
+
+test("alerts for Prometheus are about metrics that the metrics page explains", () => {
+  const page = readSource("docs/4-operate/metrics.md");
+  const used = new Set(readSource("deploy/prometheus/weir-alerts.yml").match(/\bweir_[a-z0-9_]+/g));
+  expect(used.size).toBeGreaterThan(5);
+  expect([...used].filter((metric) => !page.includes(metric))).toEqual([]);
+});

@@ -13,6 +13,7 @@ export const LONGEST = [
   "apps/server/src/domains/playback/content-gate.test.ts",
   "apps/server/src/media/recording/session-recorder.test.ts",
 
+  "apps/server/test/dashboard-project.test.ts",
   "apps/server/test/recording.test.ts",
   "apps/server/test/public-player.test.ts",
   "apps/server/test/gates.test.ts",
@@ -25,7 +26,9 @@ export const LONGEST = [
   "apps/server/test/webrtc.test.ts",
   "apps/server/test/docs-pages.test.ts",
 
+  "apps/server/test/backup.alone.ts",
   "apps/server/test/startup.alone.ts",
+  "apps/server/test/every-way-in.alone.ts",
   "apps/server/test/crash.alone.ts",
   "apps/server/test/ladder-faults.alone.ts",
   "apps/server/test/accessibility.alone.ts",

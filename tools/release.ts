@@ -17,6 +17,8 @@ const CONTENT = [
   "docs",
   "deploy",
   "tools/prepare.js",
+  "bin",
+  "apps/server/bin",
   "apps/*/package.json",
   "packages/*/package.json",
   "apps/server/migrations",

@@ -20,7 +20,9 @@ export function sourceFiles(...endings: readonly string[]): string[] {
 
 /** Tests, and modules that only tests import. */
 export function isTest(path: string): boolean {
-  return /(\.(test|loopback|alone|crash|hostile|long|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
+  return /(\.(test|loopback|alone|crash|hostile|long|nodes|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(
+    path,
+  );
 }
 
 export function readSource(path: string): string {

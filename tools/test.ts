@@ -12,6 +12,7 @@ const LEFT_OUT = [
   "test:hostile: attacks on the server during normal use, about 10 minutes",
   "test:crash: kills the server and cuts the power of its disk while it records, about 50 minutes",
   "test:long: large uploads across server kills, long videos, a slow machine, about 20 minutes",
+  "test:nodes: several processes whose database connections, machines and clocks fail, about 25 minutes",
   "test:peers: interoperation with nginx, ffmpeg, Swift and other players, about 30 minutes",
 ];
 

@@ -23,7 +23,7 @@ const compressed: Plugin = {
 
 /** Dialogs, forms, tabs and charts: the first page and the lists show none. */
 const DIALOGS =
-  /\/src\/components\/(confirm|dialog(?!-button)|rename|show-as-code|time-chart\.|charts|value-field|code-block)|@mantine\/core\/esm\/components\/(Modal|Menu|Popover|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay|ScrollArea|FocusTrap|Portal|CloseButton)|use-focus-|floating-ui|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
+  /\/src\/shared\/components\/(confirm|dialog(?!-button)|rename|show-as-code|time-chart\.|charts|value-field|code-block)|@mantine\/core\/esm\/components\/(Modal|Menu|Popover|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay|ScrollArea|FocusTrap|Portal|CloseButton)|use-focus-|floating-ui|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
 
 /** Packages that the first page needs; hls.js and the like are large, and come with the page that needs them. */
 const isEverywhere = (id: string): boolean =>
@@ -53,18 +53,22 @@ export default defineConfig({
             { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
             {
               name: "shared",
-              test: (id) => /\/src\/(strings|(components|lib)\/(?!time-chart-drawing))/.test(id) && !DIALOGS.test(id),
+              test: (id) => /\/src\/shared\/(?!components\/time-chart-drawing)/.test(id) && !DIALOGS.test(id),
               minShareCount: 4,
               priority: 2,
             },
             // The first page, and the pieces of it that other pages have as well.
             {
               name: "overview",
-              test: /\/src\/(features\/(overview|preview|views\/view-queries|streams\/stream-(queries|state)|sessions\/(session-(queries|thumbnail)|recording-state))|components\/tile)/,
+              test: /\/src\/(pages\/overview|features\/(overview|preview|views\/view-queries|streams\/stream-(queries|state)|sessions\/(session-(queries|thumbnail)|recording-state))|shared\/components\/tile)/,
               priority: 1,
             },
             // The strip of the clip maker draws the same pictures as the player.
-            { name: "player", test: /\/src\/player\/(player|seek-preview|picture-loader|storyboard)\.ts/, priority: 1 },
+            {
+              name: "player",
+              test: /\/src\/features\/player\/(player|seek-preview|picture-loader|storyboard)\.ts/,
+              priority: 1,
+            },
             // The browser loads these with the first page that has a dialog or a form.
             { name: "dialogs", test: DIALOGS, priority: 1 },
           ],

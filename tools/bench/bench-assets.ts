@@ -78,31 +78,24 @@ async function runWeir(dataFolder: string, file: string): Promise<AssetRun> {
   const pipeline = await openAssetPipeline(needs);
   const [cpuBefore, began] = [ownCpuSeconds(), performance.now()];
   let playableMs = Number.NaN;
-  let failure: string | null = "the asset was not finished";
-  const ignored = async (): Promise<void> => {};
-  await pipeline.process(
-    "clip",
-    {
-      beginProcessing: async (assetId) => ({
-        ...{ assetId, projectId: "bench", sourceKey: SOURCE, sourceBytes: 0 },
-        ...{ attempt: 1, outPrefix: "v1/bench/asset/clip/out/1/" },
-        ...{ profiles: LADDER_PROFILES, staticMp4: false, targetSegmentSeconds: null, progress: 0 },
-      }),
-      progressed: ignored,
-      probed: ignored,
-      playable: async () => {
-        playableMs = performance.now() - began;
-      },
-      finished: async () => {
-        failure = null;
-      },
-      failed: async (_id, sentence) => {
-        failure = sentence;
-      },
+  const work = {
+    assetId: "clip",
+    projectId: "bench",
+    sourceKey: SOURCE,
+    sourceBytes: 0,
+    attempt: 1,
+    outPrefix: "v1/bench/asset/clip/out/1/",
+    profiles: LADDER_PROFILES,
+    staticMp4: false,
+    targetSegmentSeconds: null,
+  };
+  await pipeline.process(work, {
+    signal: new AbortController().signal,
+    progressed: async () => {},
+    scanned: async (_spec, media) => {
+      if (media) playableMs = performance.now() - began;
     },
-    new AbortController().signal,
-  );
-  if (failure) throw new Error(failure);
+  });
   if (Number.isNaN(playableMs)) throw new Error("Weir re-encoded the source rendition, which the ffmpeg run does not");
   return { cpuSeconds: ownCpuSeconds() - cpuBefore, playableMs };
 }

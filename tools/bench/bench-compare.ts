@@ -1,106 +1,336 @@
-import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { costPerGigabyte, costPerRequest, newestSegment } from "./bench-delivery.ts";
-import { measureIngest, weirTarget } from "./bench-ingest.ts";
-import { type BenchServer, withDataFolder, withServer } from "./bench-server.ts";
+import { newestSegment } from "./bench-delivery.ts";
+import { PROFILES, playlistsOf } from "./bench-ladder.ts";
+import { type BenchServer, type ServerOptions, withDataFolder, withServer } from "./bench-server.ts";
+import { withCheckout } from "./checkout.ts";
 import type { Clip } from "./clip.ts";
 import { fetchBytes, videoPlaylistUrl } from "./hls-reader.ts";
+import { LiveViewers } from "./live-viewers.ts";
 import { load } from "./load.ts";
+import { cpuDuring, processTree } from "./process-cost.ts";
 import { median, type Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
+import { type Counts, countDuring } from "./server-counts.ts";
 
-const STREAMS = 50;
-const SECONDS = 10;
+/** A median above this, and above the spread of A/A, is slower. */
+const LIMIT = 1.05;
+/** Beyond this spread of A/A, counts decide. */
+const MAX_SPREAD = 0.05;
+const COUNTED = 3;
+
 const LISTED_AFTER_MS = 8_000;
-const WARM_CONNECTIONS = 16;
-const WARM_SECONDS = 3;
+const SETTLED_MS = 3_000;
+const CONNECTIONS = 16;
+const VIEWERS = 100;
+const CHURN = { streams: 20, atOnce: 10, seconds: 4 } as const;
+const STAGGER_MS = 50;
 
-interface Comparison {
+export interface ComparisonOptions {
+  /** A commit, or the folder of an installed checkout. */
   readonly against: string;
   readonly rounds: number;
-  /** Which comparisons to run: `delivery`, `ingest`. */
+  /** Which comparisons to run: `delivery`, `viewers`, `ingest`, `ladder`, `churn`. */
   readonly parts: ReadonlySet<string>;
+  /** Publishers of `ingest`. */
+  readonly streams: number;
+  /** Duration of a measurement. */
+  readonly seconds: number;
 }
 
-/** Compares this checkout with the one in `against`, measured alternately on one machine, so that background load affects both equally. */
-export async function compareVersions(clip: Clip, { against, rounds, parts }: Comparison): Promise<Row[]> {
-  const other = resolve(against);
-  return [
-    ...(parts.has("delivery") ? await compareDelivery(clip, other, rounds) : []),
-    ...(parts.has("ingest") ? await compareIngest(clip, other, rounds) : []),
-  ];
+/** Runs `work`, and resolves with what it cost: CPU seconds, or counts. */
+type Meter<Cost> = (server: BenchServer, pids: readonly number[], work: () => Promise<unknown>) => Promise<Cost>;
+
+/** One measurement of a version: what the work cost, and for how many units. */
+interface Measured<Cost> {
+  readonly cost: Cost;
+  readonly units: number;
 }
 
-/** Both servers run at the same time, each with one live stream. Only one of them receives requests at a time. */
-async function compareDelivery(clip: Clip, other: string, rounds: number): Promise<Row[]> {
-  return onServer(undefined, clip, (here) =>
-    onServer(other, clip, async (there) => [
-      ...(await inTurns("live playlist, CPU per request", "µs", rounds, [here.playlist, there.playlist])),
-      ...(await inTurns("segment, CPU per GB", "s", rounds, [here.segment, there.segment])),
-    ]),
+/** A version under measurement. */
+interface Subject {
+  measure<Cost>(meter: Meter<Cost>): Promise<Measured<Cost>>;
+}
+
+interface Comparison {
+  readonly part: string;
+  readonly what: string;
+  /** What the cost is divided by. */
+  readonly per: string;
+  /** Prepares a version, and runs `work` with it. */
+  open<Result>(options: ServerOptions, work: (subject: Subject) => Promise<Result>): Promise<Result>;
+}
+
+const cpu: Meter<number> = (_server, pids, work) => cpuDuring(pids, work);
+const counts: Meter<Counts> = (server, _pids, work) => countDuring(server, work);
+
+/**
+ * Compares this checkout with another version, alternately on one machine, so that other work on it affects both equally. Each comparison is first
+ * run with this checkout on both sides (A/A): what its ratios differ from 1 is what the machine adds.
+ */
+export async function compareVersions(
+  clip: Clip,
+  options: ComparisonOptions,
+  tell: (...rows: Row[]) => void,
+): Promise<void> {
+  const { against, rounds, parts } = options;
+  await withCheckout(against, async (root) => {
+    for (const comparison of comparisonsOf(clip, options)) {
+      if (!parts.has(comparison.part)) continue;
+      const same = await ratiosOf(comparison, {}, rounds);
+      const spread = median(same.ratios.map((ratio) => Math.abs(ratio - 1)));
+      const other = await ratiosOf(comparison, { root }, rounds);
+      const here = await countsOf(comparison, {});
+      const there = await countsOf(comparison, { root });
+      tell(...rowsOf(comparison, { rounds, spread, ...other }), ...countRows(comparison, here, there));
+    }
+  });
+}
+
+interface Ratios {
+  /** Microseconds of CPU per unit of each round. */
+  readonly here: readonly number[];
+  readonly there: readonly number[];
+  readonly ratios: readonly number[];
+}
+
+/** Each version's server is the older one in half of the rounds: that alone can make a request a tenth dearer. */
+async function ratiosOf({ open }: Comparison, other: ServerOptions, rounds: number): Promise<Ratios> {
+  const ours: Side = { options: {}, costs: [] };
+  const theirs: Side = { options: other, costs: [] };
+  await takeTurns(open, [ours, theirs], Math.ceil(rounds / 2));
+  await takeTurns(open, [theirs, ours], Math.floor(rounds / 2));
+  const [here, there] = [ours.costs, theirs.costs];
+  return { here, there, ratios: here.map((value, round) => value / (there[round] ?? Number.NaN)) };
+}
+
+interface Side {
+  readonly options: ServerOptions;
+  readonly costs: number[];
+}
+
+async function takeTurns(
+  open: Comparison["open"],
+  [older, younger]: readonly [Side, Side],
+  rounds: number,
+): Promise<void> {
+  if (rounds === 0) return;
+  const turn = async (subject: Subject, { costs }: Side): Promise<void> => {
+    const { cost, units } = await subject.measure(cpu);
+    costs.push((cost / units) * 1e6);
+  };
+  await open(older.options, (first) =>
+    open(younger.options, async (second) => {
+      for (let round = 0; round < rounds; round++) {
+        // The order alternates, so that drift affects both equally.
+        const turns = [() => turn(first, older), () => turn(second, younger)];
+        for (const next of round % 2 === 0 ? turns : turns.reverse()) await next();
+      }
+    }),
   );
 }
 
-/** Each measurement starts a new server: memory allocated by an earlier one would count as baseline. */
-function compareIngest(clip: Clip, other: string, rounds: number): Promise<Row[]> {
-  const measure = (root?: string) => async () =>
-    withDataFolder((folder) =>
-      withServer(
-        folder,
-        async (server) => (await measureIngest(weirTarget(server), clip, STREAMS, SECONDS))[0]?.value ?? Number.NaN,
-        root,
-      ),
-    );
-  const what = `${STREAMS} publishers, CPU per stream`;
-  return inTurns(what, "thousandths of a core", rounds, [measure(), measure(other)]);
+/** Per unit: medians of a few measurements, after one that compiles the code. */
+function countsOf({ open }: Comparison, version: ServerOptions): Promise<Counts> {
+  return open({ ...version, inspect: true }, async (subject) => {
+    await subject.measure(cpu);
+    const counted: Measured<Counts>[] = [];
+    for (let nth = 0; nth < COUNTED; nth++) counted.push(await subject.measure(counts));
+    const per = (of: (counts: Counts) => number): number => median(counted.map(({ cost, units }) => of(cost) / units));
+    return {
+      systemCalls: per(({ systemCalls }) => systemCalls),
+      allocatedBytes: per(({ allocatedBytes }) => allocatedBytes),
+      queries: per(({ queries }) => queries),
+    };
+  });
 }
 
-type Measure = () => Promise<number>;
-
-async function inTurns(
-  what: string,
-  unit: string,
-  rounds: number,
-  [measureHere, measureThere]: readonly [Measure, Measure],
-): Promise<Row[]> {
-  const [here, there]: [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round++) {
-    const turns = [async () => here.push(await measureHere()), async () => there.push(await measureThere())];
-    for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
-  }
-  const ratios = here.map((value, round) => value / (there[round] ?? Number.NaN));
+function rowsOf(
+  { what, per }: Comparison,
+  { rounds, spread, here, there, ratios }: Ratios & { readonly rounds: number; readonly spread: number },
+): Row[] {
+  const figure = `${what}, CPU per ${per}`;
+  const ratio = median(ratios);
+  const verdict =
+    spread > MAX_SPREAD
+      ? "times: the machine is too busy for it, counts decide"
+      : ratio <= LIMIT + spread
+        ? "times: not slower"
+        : "times: SLOWER";
   return [
-    { what: `${what}: this version`, value: median(here), unit },
-    { what: `${what}: the other version`, value: median(there), unit },
-    { what: `${what}: median of ${rounds} ratios`, value: median(ratios), unit: "times" },
-    { what: `${what}: worst ratio`, value: Math.max(...ratios), unit: "times" },
+    { what: `${figure}: this version`, value: median(here), unit: "µs" },
+    { what: `${figure}: the other version`, value: median(there), unit: "µs" },
+    { what: `${figure}: spread of A/A, median of ${rounds}`, value: spread * 100, unit: "%" },
+    { what: `${figure}: worst of ${rounds} ratios`, value: Math.max(...ratios), unit: "times" },
+    { what: `${figure}: median of ${rounds} ratios`, value: ratio, unit: verdict },
+  ];
+}
+
+function countRows({ what, per }: Comparison, here: Counts, there: Counts): Row[] {
+  const rows = (name: string, of: (counts: Counts) => number, unit: string): Row[] => [
+    { what: `${what}, ${name} per ${per}: this version`, value: of(here), unit },
+    { what: `${what}, ${name} per ${per}: the other version`, value: of(there), unit },
+  ];
+  return [
+    ...rows("reads and writes", ({ systemCalls }) => systemCalls, ""),
+    ...rows("allocated", ({ allocatedBytes }) => allocatedBytes / 1000, "kB"),
+    ...rows("queries", ({ queries }) => queries, ""),
+  ];
+}
+
+function comparisonsOf(clip: Clip, { streams, seconds }: ComparisonOptions): readonly Comparison[] {
+  return [
+    {
+      part: "delivery",
+      what: "live playlist",
+      per: "request",
+      open: (options, work) =>
+        whileLive(clip, options, (live) => work(loadOf(live, seconds, async () => live.playlistUrl))),
+    },
+    {
+      part: "delivery",
+      what: "segment",
+      per: "request",
+      open: (options, work) => whileLive(clip, options, (live) => work(loadOf(live, seconds, () => segmentOf(live)))),
+    },
+    {
+      part: "viewers",
+      what: `${VIEWERS} low-latency viewers`,
+      per: "request",
+      open: (options, work) => whileLive(clip, options, (live) => work(viewersOf(live, seconds))),
+    },
+    {
+      part: "ingest",
+      what: `${streams} publishers, all processes`,
+      per: "stream and second",
+      open: (options, work) =>
+        work(onNewServer(options, (server, meter) => ingest(server, meter, clip, streams, seconds))),
+    },
+    {
+      part: "ladder",
+      what: "a ladder of two rungs, all processes",
+      per: "second",
+      open: (options, work) => work(onNewServer(options, (server, meter) => ladder(server, meter, clip, seconds))),
+    },
+    {
+      part: "churn",
+      what: `streams of ${CHURN.seconds} s, all processes`,
+      per: "stream",
+      open: (options, work) => work(onNewServer(options, (server, meter) => churn(server, meter, clip))),
+    },
   ];
 }
 
 interface Live {
-  readonly playlist: Measure;
-  readonly segment: Measure;
+  readonly server: BenchServer;
+  readonly hlsUrl: string;
+  readonly playlistUrl: string;
 }
 
-/** Runs `work` against a server of that checkout after warming up its playlist and segment code. */
-function onServer(root: string | undefined, clip: Clip, work: (live: Live) => Promise<Row[]>): Promise<Row[]> {
-  return withDataFolder((folder) => withServer(folder, (server) => whileLive(server, clip, work), root));
+/** A server with one live stream, which takes requests only while it is measured. */
+function whileLive<Result>(clip: Clip, options: ServerOptions, work: (live: Live) => Promise<Result>): Promise<Result> {
+  return withDataFolder((folder) =>
+    withServer(
+      folder,
+      async (server) => {
+        const { publishUrl, hlsUrl } = await server.createStream("compared");
+        const sender = await RtmpSender.start(publishUrl, clip);
+        try {
+          await wait(LISTED_AFTER_MS);
+          return await work({ server, hlsUrl, playlistUrl: await videoPlaylistUrl(hlsUrl) });
+        } finally {
+          await sender.stop();
+        }
+      },
+      options,
+    ),
+  );
 }
 
-async function whileLive(server: BenchServer, clip: Clip, work: (live: Live) => Promise<Row[]>): Promise<Row[]> {
-  const { publishUrl, hlsUrl } = await server.createStream("compared");
+async function segmentOf({ playlistUrl }: Live): Promise<string> {
+  return new URL(newestSegment((await fetchBytes(playlistUrl)).body.toString()), playlistUrl).href;
+}
+
+/** As many requests as the server answers over a few connections. */
+function loadOf({ server }: Live, seconds: number, urlOf: () => Promise<string>): Subject {
+  return {
+    async measure(meter) {
+      const url = await urlOf();
+      let units = 0;
+      const cost = await meter(server, [server.pid], async () => {
+        units = (await load(url, CONNECTIONS, seconds)).requests;
+      });
+      return { cost, units };
+    },
+  };
+}
+
+function viewersOf({ server, hlsUrl }: Live, seconds: number): Subject {
+  return {
+    async measure(meter) {
+      const viewers = await LiveViewers.start(hlsUrl, VIEWERS);
+      await wait(SETTLED_MS);
+      const before = viewers.requests;
+      let units = 0;
+      const cost = await meter(server, [server.pid], async () => {
+        await wait(seconds * 1000);
+        units = viewers.requests - before;
+      });
+      await viewers.stop();
+      return { cost, units };
+    },
+  };
+}
+
+/** Each measurement has a new server: what an earlier one left behind would be measured too. */
+function onNewServer(
+  options: ServerOptions,
+  measure: <Cost>(server: BenchServer, meter: Meter<Cost>) => Promise<Measured<Cost>>,
+): Subject {
+  return {
+    measure: (meter) => withDataFolder((folder) => withServer(folder, (server) => measure(server, meter), options)),
+  };
+}
+
+async function ingest<Cost>(server: BenchServer, meter: Meter<Cost>, clip: Clip, count: number, seconds: number) {
+  const senders: RtmpSender[] = [];
+  try {
+    for (let nth = 0; nth < count; nth++) {
+      senders.push(await RtmpSender.start((await server.createStream(`ingest ${nth}`)).publishUrl, clip));
+      await wait(STAGGER_MS);
+    }
+    await wait(SETTLED_MS);
+    const cost = await meter(server, processTree(server.pid), () => wait(seconds * 1000));
+    if (senders.some(({ isOpen }) => !isOpen)) throw new Error("the server closed a publisher");
+    return { cost, units: count * seconds };
+  } finally {
+    await Promise.all(senders.map((sender) => sender.stop()));
+  }
+}
+
+async function ladder<Cost>(server: BenchServer, meter: Meter<Cost>, clip: Clip, seconds: number) {
+  const { publishUrl, hlsUrl } = await server.createStream("ladder", PROFILES);
   const sender = await RtmpSender.start(publishUrl, clip);
   try {
-    await wait(LISTED_AFTER_MS);
-    const playlistUrl = await videoPlaylistUrl(hlsUrl);
-    const segmentUrl = async (): Promise<string> =>
-      new URL(newestSegment((await fetchBytes(playlistUrl)).body.toString()), playlistUrl).href;
-    for (const url of [playlistUrl, await segmentUrl()]) await load(url, WARM_CONNECTIONS, WARM_SECONDS);
-    return await work({
-      playlist: () => costPerRequest(server.pid, playlistUrl),
-      segment: async () => costPerGigabyte(server.pid, await segmentUrl()),
-    });
+    await playlistsOf(hlsUrl);
+    await wait(SETTLED_MS);
+    return { cost: await meter(server, processTree(server.pid), () => wait(seconds * 1000)), units: seconds };
   } finally {
     await sender.stop();
   }
+}
+
+async function churn<Cost>(server: BenchServer, meter: Meter<Cost>, clip: Clip) {
+  const { streams, atOnce, seconds } = CHURN;
+  let begun = 0;
+  const broadcaster = async (nth: number): Promise<void> => {
+    await wait(nth * STAGGER_MS);
+    while (begun < streams) {
+      const { publishUrl } = await server.createStream(`churn ${begun++}`);
+      const sender = await RtmpSender.start(publishUrl, clip);
+      await wait(seconds * 1000);
+      await sender.stop();
+    }
+  };
+  const all = () => Promise.all(Array.from({ length: atOnce }, (_, nth) => broadcaster(nth)));
+  return { cost: await meter(server, processTree(server.pid), all), units: streams };
 }

@@ -76,20 +76,6 @@ async function cost(pid: number, url: string, backgroundSeconds: number) {
   return { perRequestUs: (own / done.requests) * 1e6, perGigabyteSeconds: own / (done.bytes / 1e9) };
 }
 
-/** Microseconds of server CPU per request, without the cost of the live stream itself. */
-export async function costPerRequest(pid: number, url: string): Promise<number> {
-  return (await cost(pid, url, await background(pid))).perRequestUs;
-}
-
-/** Seconds of server CPU per gigabyte, without the cost of the live stream itself. */
-export async function costPerGigabyte(pid: number, url: string): Promise<number> {
-  return (await cost(pid, url, await background(pid))).perGigabyteSeconds;
-}
-
-async function background(pid: number): Promise<number> {
-  return (await cpuDuring([pid], () => wait(2000))) * (SECONDS / 2);
-}
-
 export function newestSegment(playlist: string): string {
   const segment = [...playlist.matchAll(/^\d+\.m4s$/gm)].at(-1)?.[0];
   if (!segment) throw new Error("the playlist has no segment yet");

@@ -4,6 +4,7 @@ import type { Clip } from "./clip.ts";
 import { costOf, cpuDuring, processTree } from "./process-cost.ts";
 import type { Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
+import type { SrtSenders } from "./srt-senders.ts";
 
 /** Memory is meaningful once the live window is full, including the segments that already left the playlist. */
 const SETTLE_SECONDS = 32;
@@ -14,6 +15,8 @@ export interface IngestTarget {
   readonly name: string;
   readonly pid: number;
   publishUrl(n: number): Promise<string>;
+  /** Publishes there; over RTMP if absent. */
+  start?(url: string): Promise<Pick<RtmpSender, "isOpen" | "stop">>;
 }
 
 export function weirTarget(server: BenchServer): IngestTarget {
@@ -21,6 +24,15 @@ export function weirTarget(server: BenchServer): IngestTarget {
     name: "weir",
     pid: server.pid,
     publishUrl: async (n) => (await server.createStream(`ingest ${n}`)).publishUrl,
+  };
+}
+
+export function srtTarget(server: BenchServer, senders: SrtSenders): IngestTarget {
+  return {
+    name: "weir over SRT",
+    pid: server.pid,
+    publishUrl: async (n) => `${server.srtUrl}?streamid=${(await server.createStream(`ingest ${n}`)).streamKey}`,
+    start: (url) => senders.start(url),
   };
 }
 
@@ -38,10 +50,11 @@ export async function measureIngest(target: IngestTarget, clip: Clip, count: num
   const pids = processTree(target.pid);
   const idle = costOf(pids).pssBytes;
   const idleCpu = (await cpuDuring(pids, () => wait(2000))) / 2;
-  const senders: RtmpSender[] = [];
+  const senders: Pick<RtmpSender, "isOpen" | "stop">[] = [];
   try {
     for (let n = 0; n < count; n++) {
-      senders.push(await RtmpSender.start(await target.publishUrl(n), clip));
+      const url = await target.publishUrl(n);
+      senders.push(await (target.start?.(url) ?? RtmpSender.start(url, clip)));
       await wait(STAGGER_MS);
     }
     await wait(SETTLE_SECONDS * 1000);

@@ -8,7 +8,7 @@ import { costOf, processTree } from "./process-cost.ts";
 import { median, percentile, type Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
 
-const PROFILES: Profiles = [
+export const PROFILES: Profiles = [
   { name: "480p0", width: 854, height: 480, bitrate: 1_600_000, fps: 0 },
   { name: "360p0", width: 640, height: 360, bitrate: 800_000, fps: 0 },
 ];
@@ -87,7 +87,7 @@ export async function measureFullMachine(server: BenchServer, clip: Clip, second
 }
 
 /** URLs of the video playlists of the source and the rungs. */
-async function playlistsOf(hlsUrl: string): Promise<string[]> {
+export async function playlistsOf(hlsUrl: string): Promise<string[]> {
   const source = await videoPlaylistUrl(hlsUrl);
   return ["source", ...RUNGS].map((name) => source.replace("/source/", `/${name}/`));
 }

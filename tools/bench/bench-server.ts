@@ -8,9 +8,29 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WeirClient } from "@weir/client";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const API_KEY = "the-key-of-a-bench-run";
 const READY_WITHIN_MS = 30_000;
+
+export interface ServerOptions {
+  /** The checkout to run; by default this one. */
+  readonly root?: string;
+  /** Opens the server's inspector, to count what it does. */
+  readonly inspect?: boolean;
+  /** Publishers may come over SRT too. */
+  readonly srt?: boolean;
+}
+
+interface Started {
+  readonly startMs: number;
+  readonly banner: string;
+  readonly folder: string;
+  readonly root: string;
+  readonly inspectorUrl: string;
+}
+
+/** On any free port. */
+const INSPECT = "--inspect=127.0.0.1:0";
 
 export type Profiles = NonNullable<Parameters<WeirClient["streams"]["create"]>[0]["profiles"]>;
 
@@ -23,31 +43,41 @@ export class BenchServer {
   readonly client: WeirClient;
   readonly apiKey = API_KEY;
   readonly folder: string;
+  readonly root: string;
+  /** Empty without an inspector. */
+  readonly inspectorUrl: string;
   readonly #child: ChildProcess;
   readonly #rtmpUrl: string;
+  readonly #banner: string;
 
-  private constructor(child: ChildProcess, startMs: number, banner: string, folder: string) {
+  private constructor(child: ChildProcess, { startMs, banner, folder, root, inspectorUrl }: Started) {
     this.folder = folder;
+    this.root = root;
+    this.inspectorUrl = inspectorUrl;
     this.#child = child;
     this.pid = child.pid ?? 0;
     this.startMs = startMs;
     this.url = addressIn(banner, /http:\S+/);
+    this.#banner = banner;
     this.#rtmpUrl = addressIn(banner, /rtmp:\S+\/live/);
     this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY, maxRetries: 0 });
   }
 
-  /** `root` is the checkout to run; by default this one. */
-  static async start(folder: string, root = ROOT): Promise<BenchServer> {
+  static async start(
+    folder: string,
+    { root = ROOT, inspect = false, srt = false }: ServerOptions = {},
+  ): Promise<BenchServer> {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, startArguments(root), {
+    const child = spawn(process.execPath, [...(inspect ? [INSPECT] : []), ...startArguments(root)], {
       cwd: root,
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", inspect ? "pipe" : "inherit"],
       env: {
         PATH: process.env.PATH,
         WEIR_DATA_DIR: folder,
         WEIR_HOST: "127.0.0.1",
         WEIR_HTTP_PORT: "0",
         WEIR_METRICS_PORT: "off",
+        WEIR_SRT_PORT: srt ? "0" : "off",
         WEIR_STUN_PORT: "off",
         WEIR_WEBRTC_PORT: "off",
         WEIR_RTMP_PORT: "0",
@@ -56,9 +86,14 @@ export class BenchServer {
         WEIR_LOG_LEVEL: "error",
       },
     });
+    let inspectorUrl = "";
+    child.stderr?.on("data", (text: Buffer) => {
+      inspectorUrl ||= /ws:\S+/.exec(text.toString())?.[0] ?? "";
+      if (!/inspector|debugg/i.test(text.toString())) process.stderr.write(text);
+    });
     let banner = "";
     const isReady = (async () => {
-      for await (const text of child.stdout) {
+      for await (const text of child.stdout ?? []) {
         banner += text;
         if (banner.includes("Next:")) return performance.now() - startedAt;
       }
@@ -70,7 +105,12 @@ export class BenchServer {
       child.kill("SIGKILL");
       throw new Error(`the server was not ready within ${READY_WITHIN_MS} ms`);
     }
-    return new BenchServer(child, startMs, banner, folder);
+    return new BenchServer(child, { startMs, banner, folder, root, inspectorUrl });
+  }
+
+  /** `srt://host:port`. Throws if the server was started without SRT. */
+  get srtUrl(): string {
+    return addressIn(this.#banner, /srt:[^\s?]+/);
   }
 
   /** Creates a stream, by default without a ladder and without recording. */
@@ -81,7 +121,9 @@ export class BenchServer {
   ): Promise<{ id: string; publishUrl: string; hlsUrl: string; streamKey: string; playbackId: string }> {
     const { id, streamKey = "", playbackId } = await this.client.streams.create({ name, profiles, record });
     return {
-      ...{ id, streamKey, playbackId },
+      id,
+      streamKey,
+      playbackId,
       publishUrl: `${this.#rtmpUrl}/${streamKey}`,
       hlsUrl: `${this.url}/hls/${playbackId}/index.m3u8`,
     };
@@ -109,9 +151,9 @@ export async function withDataFolder<Result>(work: (folder: string) => Promise<R
 export async function withServer<Result>(
   folder: string,
   work: (server: BenchServer) => Promise<Result>,
-  root = ROOT,
+  options: ServerOptions = {},
 ): Promise<Result> {
-  const server = await BenchServer.start(folder, root);
+  const server = await BenchServer.start(folder, options);
   try {
     return await work(server);
   } finally {
@@ -122,7 +164,8 @@ export async function withServer<Result>(
 /** The arguments that `npm start` passes to Node. */
 function startArguments(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } };
-  return scripts.start.split(" ").slice(1);
+  const words = scripts.start.split(" ");
+  return words.slice(words.indexOf("node") + 1);
 }
 
 function addressIn(banner: string, pattern: RegExp): string {

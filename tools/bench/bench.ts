@@ -6,20 +6,22 @@ import { compareVersions } from "./bench-compare.ts";
 import { measureDelivery } from "./bench-delivery.ts";
 import { measureEvents } from "./bench-events.ts";
 import { measureFeed } from "./bench-feed.ts";
-import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
+import { type IngestTarget, measureIngest, peerTarget, srtTarget, weirTarget } from "./bench-ingest.ts";
 import { measureFullMachine, measureLadder } from "./bench-ladder.ts";
 import { measureLadderQuality } from "./bench-ladder-quality.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
-import { withDataFolder, withServer } from "./bench-server.ts";
+import { type BenchServer, withDataFolder, withServer } from "./bench-server.ts";
 import { measureTargets } from "./bench-targets.ts";
 import { measureThumbnails } from "./bench-thumbnails.ts";
 import { measureWebhooks } from "./bench-webhooks.ts";
-import { makeClip } from "./clip.ts";
+import { type Clip, makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
+import { SrtSenders } from "./srt-senders.ts";
 
 const EVERYTHING =
   "startup,first,age,delivery,player,events,webhooks,targets,thumbnails,clips,feed,churn,ladder,ladder-quality,assets,ingest";
+const COMPARED = "delivery,viewers,ingest,ladder,churn";
 
 const HELP = `npm run bench -- [options]
 
@@ -28,8 +30,9 @@ const HELP = `npm run bench -- [options]
   --streams 1,10,50                                 numbers of simultaneous publishers
   --seconds 8                                       duration of an ingest measurement
   --ladder-seconds 60                               duration of a ladder measurement, more than 20
-  --against FOLDER                                  another installed checkout of Weir, to compare delivery and ingest with
-  --rounds 5                                        rounds per comparison, also of ladder-quality and assets
+  --against COMMIT                                  compare this checkout with a commit, or with the folder of another installed
+                                                    checkout: --only delivery,viewers,ingest,ladder,churn (default: all of these)
+  --rounds 5                                        rounds of ladder-quality and assets, and of a comparison (default there: 11)
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     a running server to include in the ingest measurements
 
 Prints each result as a Markdown row, and all results as JSON on the last line. Loopback only; Linux only.
@@ -48,7 +51,8 @@ const MEASUREMENTS = {
 };
 
 /** Ends the run if a measurement hangs. */
-const LONGEST_RUN_MS = 30 * 60_000;
+const LONGEST_RUN_MINUTES = 30;
+const LONGEST_COMPARISON_MINUTES = 180;
 
 const { values: options } = parseArgs({
   options: {
@@ -57,7 +61,7 @@ const { values: options } = parseArgs({
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },
     against: { type: "string" },
-    rounds: { type: "string", default: "5" },
+    rounds: { type: "string" },
     "ladder-seconds": { type: "string", default: "60" },
     help: { type: "boolean", default: false },
   },
@@ -68,12 +72,14 @@ if (options.help) process.stdout.write(HELP);
 else await run();
 
 async function run(): Promise<void> {
+  const minutes = options.against ? LONGEST_COMPARISON_MINUTES : LONGEST_RUN_MINUTES;
   setTimeout(() => {
-    process.stderr.write("the bench exceeded 30 minutes\n");
+    process.stderr.write(`the bench exceeded ${minutes} minutes\n`);
     process.exit(1);
-  }, LONGEST_RUN_MS).unref();
+  }, minutes * 60_000).unref();
   if (options.against) return comparison(options.against);
   const chosen = new Set(options.only.split(","));
+  const rounds = Number(options.rounds ?? 5);
   const peers = options.peer.map(peerTarget);
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
   await withDataFolder(async (folder) => {
@@ -103,29 +109,44 @@ async function run(): Promise<void> {
       await withServer(folder, async (server) => tell(...(await measureLadder(server, reordered, seconds))));
       await withServer(folder, async (server) => tell(...(await measureFullMachine(server, reordered, seconds))));
     }
-    if (chosen.has("ladder-quality")) tell(...(await measureLadderQuality(Number(options.rounds))));
-    if (chosen.has("assets")) tell(...(await measureAssets(Number(options.rounds))));
+    if (chosen.has("ladder-quality")) tell(...(await measureLadderQuality(rounds)));
+    if (chosen.has("assets")) tell(...(await measureAssets(rounds)));
     if (!chosen.has("ingest")) return;
     for (const count of options.streams.split(",").map(Number)) {
       const ingest = async (target: IngestTarget) =>
         tell(...(await measureIngest(target, clip, count, Number(options.seconds))));
       // A new server for each count: memory allocated for an earlier one would count as baseline.
       await withServer(folder, (server) => ingest(weirTarget(server)));
+      await withServer(folder, (server) => overSrt(server, clip, ingest), { srt: true });
       for (const peer of peers) await ingest(peer);
     }
   });
   process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
 }
 
+async function overSrt(
+  server: BenchServer,
+  clip: Clip,
+  ingest: (target: IngestTarget) => Promise<void> | void,
+): Promise<void> {
+  const senders = new SrtSenders(clip);
+  try {
+    await ingest(srtTarget(server, senders));
+  } finally {
+    await senders.close();
+  }
+}
+
 async function comparison(against: string): Promise<void> {
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
-  tell(
-    ...(await compareVersions(await makeClip(), {
-      against,
-      rounds: Number(options.rounds),
-      parts: new Set(options.only.split(",")),
-    })),
-  );
+  const comparison = {
+    against,
+    rounds: Number(options.rounds ?? 11),
+    parts: new Set(options.only === EVERYTHING ? COMPARED.split(",") : options.only.split(",")),
+    streams: Math.max(...options.streams.split(",").map(Number)),
+    seconds: Number(options.seconds),
+  };
+  await compareVersions(await makeClip(), comparison, tell);
   process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
 }
 

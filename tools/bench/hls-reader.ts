@@ -10,9 +10,9 @@ export interface HttpAnswer {
   readonly at: number;
 }
 
-export function fetchBytes(url: string): Promise<HttpAnswer> {
+export function fetchBytes(url: string, by: Agent = agent): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const request = get(url, { agent, timeout: ANSWER_WITHIN_MS }, (response) => {
+    const request = get(url, { agent: by, timeout: ANSWER_WITHIN_MS }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
@@ -30,7 +30,7 @@ export async function videoPlaylistUrl(hlsUrl: string): Promise<string> {
   const until = performance.now() + ANSWER_WITHIN_MS;
   while (performance.now() < until) {
     const { body } = await fetchBytes(hlsUrl);
-    const path = /^.*\/source\/index\.m3u8$/m.exec(body.toString())?.[0];
+    const path = /^.*\/source\/index\.m3u8(?:\?.*)?$/m.exec(body.toString())?.[0];
     if (path) return new URL(path, hlsUrl).href;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

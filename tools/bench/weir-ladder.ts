@@ -1,5 +1,5 @@
 import type { Rung } from "../../apps/server/src/media/ladder/ladder-plan.ts";
-import { type FromChild, frameToChild, TranscodePool } from "../../apps/server/src/media/transcode/index.ts";
+import { type FromChild, frameOf, TranscodePool } from "../../apps/server/src/media/transcode/index.ts";
 import { silentLog } from "../../apps/server/src/platform/log.ts";
 import { type LadderSource, writeByteStream } from "./ladder-source.ts";
 import { costOf } from "./process-cost.ts";
@@ -64,7 +64,7 @@ function transcode(pool: TranscodePool, source: LadderSource, rungs: readonly Ru
   const child = pool.take({ message, exited: (reason) => reject(new Error(reason)) });
   const { width, height } = source;
   const video = { codec: "avc", width, height, config: Buffer.from(source.config).toString("base64") } as const;
-  child.send(frameToChild({ type: "start", start: { video, rungs, preset, encoder: "libx264" } }));
+  child.send(frameOf({ type: "start", start: { video, rungs, preset, encoder: "libx264" } }));
   return promise;
 }
 
@@ -72,8 +72,8 @@ function transcode(pool: TranscodePool, source: LadderSource, rungs: readonly Ru
 function* framesOf({ pictures }: LadderSource): Generator<Uint8Array> {
   let msn = 0;
   for (const { isIndependent, ticks, data } of pictures) {
-    if (isIndependent) yield frameToChild({ type: "cut", msn: msn++, ticks });
-    yield frameToChild({ type: "packet", isIndependent, dts: ticks, pts: ticks, data });
+    if (isIndependent) yield frameOf({ type: "cut", msn: msn++, ticks });
+    yield frameOf({ type: "packet", isIndependent, dts: ticks, pts: ticks, data });
   }
-  yield frameToChild({ type: "flush", id: 1 });
+  yield frameOf({ type: "flush", id: 1 });
 }

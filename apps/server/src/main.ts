@@ -1,6 +1,6 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "./platform/clock.ts";
+import { DatabaseClock, systemClock } from "./platform/clock.ts";
 import { createLog } from "./platform/log.ts";
 import { StartupError } from "./platform/startup-error.ts";
 import { banner } from "./roles/banner.ts";
@@ -45,7 +45,7 @@ async function run(): Promise<void> {
   enableCompileCache(COMPILED);
   const { startWeir } = await import("./roles/weir.ts");
   const leaving = new AbortController();
-  const starting = startWeir({ config, clock: systemClock, log, signal: leaving.signal });
+  const starting = startWeir({ config, clock: new DatabaseClock(systemClock), log, signal: leaving.signal });
   let leftAt: number | null = null;
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
-import { signIn } from "./support/dashboard-page.ts";
+import { signedInPage } from "./support/dashboard-page.ts";
 import { untilListed } from "./support/live-renditions.ts";
 
 const arena = shareArena();
@@ -89,11 +89,9 @@ test("in the dashboard a clip is marked on the recording and appears in the list
   await using broadcast = await startBroadcast(arena.weir, { seconds: 5, stream: { record: true, profiles: [] } });
   expect(await broadcast.publisher.ended).toBe(null);
   const session = await broadcast.recorded();
-  const page = await arena.browser.context.newPage();
+  const page = await signedInPage(arena);
   onTestFinished(() => page.close());
   page.setDefaultTimeout(40_000);
-  await page.goto(arena.weir.url);
-  await signIn(page, arena.weir);
   await page.goto(`${arena.weir.url}/sessions/${session.id}`);
   await page.getByRole("button", { name: "Share & embed" }).click();
   await page
@@ -102,7 +100,9 @@ test("in the dashboard a clip is marked on the recording and appears in the list
     .waitFor();
   await page.keyboard.press("Escape");
   const maker = page.getByRole("region", { name: "Clips" });
-  await expect.poll(() => page.evaluate("document.querySelector('video')?.currentTime ?? 0")).toBeGreaterThan(0.5);
+  const currentTime = () => page.evaluate<number>("document.querySelector('video')?.currentTime ?? 0");
+  const create = maker.getByRole("button", { name: "Create clip" });
+  await expect.poll(currentTime).toBeGreaterThan(0.5);
   // It plays on while the buttons are looked for, to its end on a slow machine.
   await page.evaluate("{ const video = document.querySelector('video'); video.pause(); video.currentTime = 1; }");
   await maker.getByRole("button", { name: "One frame forward" }).click();
@@ -110,10 +110,33 @@ test("in the dashboard a clip is marked on the recording and appears in the list
   for (let n = 0; n < 2; n++) await maker.getByRole("button", { name: "Set start" }).press("Shift+ArrowRight");
   await maker.getByRole("button", { name: "Set end" }).click();
   await maker.getByText("2.0 s").waitFor();
+
+  // The mouse drags the end before the start, and the player shows that moment.
+  const [start, end] = [maker.getByRole("slider", { name: "Start" }), maker.getByRole("slider", { name: "End" })];
+  const [from, to] = [await end.boundingBox(), await start.boundingBox()];
+  if (!from || !to) throw new Error("the strip has no handles");
+  const y = from.y + from.height / 2;
+  await page.mouse.move(from.x + from.width / 2, y);
+  await page.mouse.down();
+  await page.mouse.move(to.x - 20, y, { steps: 3 });
+  await page.mouse.up();
+  await maker.getByText("The end must be after the start.").waitFor();
+  expect(await create.isDisabled()).toBe(true);
+  const dragged = Number(await end.getAttribute("aria-valuenow"));
+  expect(dragged).toBeLessThan(Number(await start.getAttribute("aria-valuenow")));
+  await expect.poll(currentTime).toBeCloseTo(dragged / 1000, 1);
+  // A press on the strip seeks, and sets nothing.
+  await page.mouse.click(to.x + 40, y);
+  await expect.poll(currentTime).toBeGreaterThan(dragged / 1000);
+  expect(Number(await end.getAttribute("aria-valuenow"))).toBe(dragged);
+
+  const startMs = Number(await start.getAttribute("aria-valuenow"));
+  while (Number(await end.getAttribute("aria-valuenow")) < startMs + 1000) await end.press("Shift+ArrowRight");
+  const lengthMs = Number(await end.getAttribute("aria-valuenow")) - startMs;
   await maker.getByLabel("Name of the clip").fill("The best part");
-  await maker.getByRole("button", { name: "Create clip" }).click();
+  await create.click();
   const clip = maker.getByRole("listitem").filter({ hasText: "The best part" });
-  await clip.getByText("2.0 s").waitFor();
+  await clip.getByText(`${(lengthMs / 1000).toFixed(1)} s`).waitFor();
   await clip.getByRole("link").click();
   await page.getByRole("heading", { name: "The best part" }).waitFor();
 });

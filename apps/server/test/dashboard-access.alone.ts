@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
-import { navigation } from "./support/dashboard-page.ts";
+import { clientIn, navigation } from "./support/dashboard-page.ts";
 
 const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
 const received: { signature: string; body: string }[] = [];
@@ -30,8 +30,7 @@ beforeAll(async () => {
 // Each try begins signed in, on a fresh page, whatever an earlier one left behind.
 beforeEach(async () => {
   received.length = 0;
-  const request = { data: { apiKey: arena.weir.apiKey }, headers: { "x-weir-request": "1" } };
-  expect((await page.request.post(`${arena.weir.url}/api/dashboard/sign-in`, request)).ok()).toBe(true);
+  await clientIn(page, arena.weir).dashboard.signIn(arena.weir.apiKey);
   await page.goto(arena.weir.url);
   await navigation(page).waitFor();
 });

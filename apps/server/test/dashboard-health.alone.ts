@@ -3,17 +3,15 @@ import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
+import { signedInPage } from "./support/dashboard-page.ts";
 
 const arena = openArena();
 
 async function signedIn(): Promise<Page> {
-  const { weir, browser } = arena;
-  const page = await browser.context.newPage();
+  const page = await signedInPage(arena);
   onTestFinished(() => page.close());
   // Chromium's name for the POSIX locale, which no number formatter supports.
   await page.addInitScript('Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix" })');
-  const request = { data: { apiKey: weir.apiKey }, headers: { "x-weir-request": "1" } };
-  expect((await page.request.post(`${weir.url}/api/dashboard/sign-in`, request)).ok()).toBe(true);
   return page;
 }
 
@@ -80,8 +78,9 @@ test("the event log resumes by itself after the server was killed, with every ev
 });
 
 test("live rows keep their places while every segment changes when a stream was last seen", async () => {
-  await using first = await startBroadcast(arena.weir, { stream: { profiles: [] } });
-  await using second = await startBroadcast(arena.weir, { stream: { profiles: [] } });
+  // Other lengths of segments, so that theirs do not end together each time: which was last would never be seen to change.
+  await using first = await startBroadcast(arena.weir, { gopSeconds: 2, stream: { profiles: [] } });
+  await using second = await startBroadcast(arena.weir, { gopSeconds: 3, stream: { profiles: [] } });
   const page = await signedIn();
   await page.goto(`${arena.weir.url}/streams?state=active`);
   const ids = [second.stream.id, first.stream.id];

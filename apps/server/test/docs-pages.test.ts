@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
-import { violationsOf } from "./support/dashboard-page.ts";
+import { clientIn, violationsOf } from "./support/dashboard-page.ts";
 
 const PAGES = ["/docs", "/docs/watch/access", "/docs/reference", "/docs/reference/streams", "/docs/errors/not-found"];
 const PHONE = { width: 390, height: 844 };
@@ -53,12 +53,9 @@ test.each(PAGES)("%s is accessible, fits a phone, and asks no other host", async
 test("an operation is tried with a key and without the dashboard's cookie, and the key is gone with the page", async () => {
   const context = await openContext();
   const foreign = foreignRequests(context);
-  await context.request.post(`${arena.weir.url}/api/dashboard/sign-in`, {
-    data: { apiKey: arena.weir.apiKey },
-    headers: { origin: arena.weir.url },
-  });
-  expect(await context.cookies()).toHaveLength(1);
   const page = await context.newPage();
+  await clientIn(page, arena.weir).dashboard.signIn(arena.weir.apiKey);
+  expect(await context.cookies()).toHaveLength(1);
   await page.goto(`${arena.weir.url}/docs/reference/streams`);
   await page.getByRole("button", { name: "Try it" }).first().click();
   const form = page.locator("form.try-out");

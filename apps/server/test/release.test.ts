@@ -38,6 +38,10 @@ test(
       for (const path of ["/docs/watch", "/docs/reference/streams"])
         expect(await (await fetch(new URL(path, weir.url))).text()).toContain("</article>");
 
+      const shell = { PATH: process.env.PATH, WEIR_URL: weir.url, WEIR_API_KEY: weir.apiKey };
+      const listed = await run(join(installed, "bin/weir"), ["streams", "list", "--json"], { env: shell });
+      expect(JSON.parse(listed.stdout)).toEqual([]);
+
       const stream = await weir.client.streams.create({
         name: "released",
         profiles: [{ name: "180p", width: 320, height: 180, bitrate: 200_000, fps: 30 }],

@@ -49,6 +49,7 @@ function start(env: Record<string, string> = {}, uid?: number, command = [proces
       WEIR_HOST: "127.0.0.1",
       WEIR_HTTP_PORT: "0",
       WEIR_METRICS_PORT: "off",
+      WEIR_SRT_PORT: "off",
       WEIR_STUN_PORT: "off",
       WEIR_WEBRTC_PORT: "0",
       WEIR_RTMP_PORT: "0",

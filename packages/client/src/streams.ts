@@ -154,6 +154,16 @@ export class Streams {
     return readEvents(this.#transport, id, options);
   }
 
+  /** Create the stream of a source, or replace the one with the same source, and pull it. */
+  pull(stream: NewStream, options: CallOptions = {}): Promise<Stream> {
+    return call(this.#transport, "PUT /api/stream/pull", { ...options, body: stream });
+  }
+
+  /** Begin to pull the stream from its source. Throws WeirError 400 where it has none. */
+  startPull(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "POST /api/stream/:id/start-pull", { ...options, params: { id } });
+  }
+
   /** Let the server publish a test picture with a clock and a tone to the stream. */
   testBroadcast(id: string, options: CallOptions & { readonly seconds?: number } = {}): Promise<void> {
     const { seconds, ...rest } = options;

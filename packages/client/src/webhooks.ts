@@ -7,6 +7,7 @@ import type {
   WebhookReplacement,
   WebhookReplay,
   WebhookReplayed,
+  WebhookRequest,
 } from "@weir/contract";
 import { fetchPage } from "./list-operation.ts";
 import { call } from "./operation.ts";
@@ -97,6 +98,11 @@ export class Webhooks {
   /** Queue the events of a time range again, in order and with their original ids. */
   replay(id: string, range: WebhookReplay, options: CallOptions = {}): Promise<WebhookReplayed> {
     return call(this.#transport, "POST /api/webhook/:id/replay", { ...options, params: { id }, body: range });
+  }
+
+  /** Take the waiting requests of a paused webhook; they no longer wait then. Throws WeirError 400 if it is not paused. */
+  async take(id: string, options: CallOptions = {}): Promise<WebhookRequest[]> {
+    return (await call(this.#transport, "POST /api/webhook/:id/take", { ...options, params: { id } })).requests;
   }
 
   /** Send a sample event now: the named one, or else the first that the webhook subscribes to. Resolves with the result. */

@@ -20,7 +20,7 @@ export const StreamStateEvent = Type.Object({
 });
 export type StreamStateEvent = Static<typeof StreamStateEvent>;
 
-/** Quality of a WebRTC connection since the previous such event (Weir addition). */
+/** Quality of a connection since the previous such event (Weir addition). */
 const link = {
   roundTripMs: Type.Optional(Type.Number({ description: "Absent if the peer does not report it" })),
   fractionLost: Type.Number({ description: "Mean share of packets lost, 0 to 1" }),
@@ -53,6 +53,18 @@ export const MediaServerMetricsEvent = Type.Object({
           }),
         ),
       }),
+    ),
+    srt: Type.Optional(
+      Type.Object(
+        {
+          ...link,
+          latencyMs: Type.Number({
+            description: "The time that lost packets have to be sent again, as both sides agreed",
+          }),
+          latePackets: Type.Integer({ description: "Packets that came too late, or never: pictures are missing" }),
+        },
+        { description: "The connection of a publisher over SRT" },
+      ),
     ),
   }),
   multistream: Type.Array(

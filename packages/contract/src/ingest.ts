@@ -1,14 +1,18 @@
 import { type Static, Type } from "typebox";
 
 /**
- * Ingest and playback base URLs. RTMP is `{ingests.rtmp}/{streamKey}`, WHIP `{ingests.webrtc}/{streamKey}`, HLS
- * `{playback}/{playbackId}/index.m3u8`.
+ * Ingest and playback base URLs. RTMP is `{ingests.rtmp}/{streamKey}`, RTMPS `{ingests.rtmps}/{streamKey}`, SRT
+ * `{ingests.srt}?streamid={streamKey}`, WHIP `{ingests.webrtc}/{streamKey}`, HLS `{playback}/{playbackId}/index.m3u8`.
  */
 export const Ingest = Type.Object({
   ingest: Type.String(),
   ingests: Type.Object({
     rtmp: Type.String(),
-    srt: Type.Optional(Type.String()),
+    rtmps: Type.Optional(Type.String({ description: "Absent without a TLS certificate (Weir addition)" })),
+    srt: Type.Optional(Type.String({ description: "Absent where SRT is off, or libsrt is missing" })),
+    srtPassphrase: Type.Optional(
+      Type.String({ description: "That SRT publishers need; for requests with full access only (Weir addition)" }),
+    ),
     webrtc: Type.Optional(Type.String()),
   }),
   playback: Type.String(),

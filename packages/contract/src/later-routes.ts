@@ -28,7 +28,6 @@ const GENERATED = [
 
 /** Every operation that answers 501. */
 export const laterRoutes: readonly LaterRoute[] = [
-  ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
   ...GENERATED.flatMap((name) => later("generated media", [`POST /generate/${name}`, `POST /beta/generate/${name}`])),
   ...later("rooms", [
     "POST /room",

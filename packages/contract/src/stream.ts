@@ -88,6 +88,17 @@ export const Pull = exact({
 });
 export type Pull = Static<typeof Pull>;
 
+/** How the server gets a stream from its source (Weir addition). */
+export const PullStatus = Type.Object({
+  state: Type.Enum(["waiting", "connecting", "pulling", "retrying", "ended"], {
+    description:
+      "waiting: for a media node, or for another publisher to end; ended: the source has no more, or the stream was terminated",
+  }),
+  since: Milliseconds,
+  reason: Type.Optional(Type.String({ description: "Why it is not pulled now, as a sentence" })),
+});
+export type PullStatus = Static<typeof PullStatus>;
+
 /** Weir addition. */
 export const RetentionDays = Type.Integer({
   minimum: 1,
@@ -104,6 +115,9 @@ const writable = {
   profiles: Type.Optional(Nullable(Type.Array(Profile, { maxItems: 32 }))),
   recordingSpec: Type.Optional(RecordingSpec),
   userTags: Type.Optional(UserTags),
+  srtPassphrase: Type.Optional(
+    Nullable(Type.String({ maxLength: 79, description: "Refused: this server has one passphrase for all streams" })),
+  ),
 };
 
 const Name = Type.String({ minLength: 1, maxLength: 1000 });
@@ -173,6 +187,7 @@ export const StreamStatus = Type.Object({
       }),
     ),
   ),
+  pull: Type.Optional(PullStatus),
   issues: Type.Optional(Type.Array(OpenIssue, { description: "Open issues of the live stream, oldest first" })),
 });
 export type StreamStatus = Static<typeof StreamStatus>;

@@ -167,6 +167,18 @@ export type WebhookReplay = Static<typeof WebhookReplay>;
 export const WebhookReplayed = Type.Object({ events: Type.Integer() });
 export type WebhookReplayed = Static<typeof WebhookReplayed>;
 
+/** A request that Weir would have sent to the URL of a webhook. */
+export const WebhookRequest = Type.Object({
+  event: WebhookEventName,
+  headers: Type.Record(Type.String(), Type.String(), { description: "With the signature, if the webhook is signed" }),
+  body: Type.String({ description: "JSON, exactly as signed" }),
+});
+export type WebhookRequest = Static<typeof WebhookRequest>;
+
+/** The waiting requests of a paused webhook; empty if none wait. */
+export const WebhookRequests = Type.Object({ requests: Type.Array(WebhookRequest) });
+export type WebhookRequests = Static<typeof WebhookRequests>;
+
 /** Body of `POST /api/webhook/{id}/test`. */
 export const WebhookTest = exact({ event: Type.Optional(WebhookEventName) });
 export type WebhookTest = Static<typeof WebhookTest>;

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { DashboardSession } from "@weir/contract";
 import { useSignOut, versionQuery } from "../features/account/account-queries.ts";
 import { ProjectSelect } from "../features/account/project-select.tsx";
-import { strings } from "../strings.ts";
+import { strings } from "../shared/strings.ts";
 import classes from "./shell.module.css";
 
 const text = strings.app.account;

@@ -3,8 +3,8 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useState } from "react";
-import { weir } from "../lib/weir.ts";
-import { strings } from "../strings.ts";
+import { weir } from "../shared/lib/weir.ts";
+import { strings } from "../shared/strings.ts";
 import classes from "./command-menu.module.css";
 import { type Command, matching, pageCommands } from "./commands.ts";
 

@@ -1,4 +1,4 @@
-import { strings } from "../strings.ts";
+import { strings } from "../shared/strings.ts";
 
 /** A place that the command menu leads to. */
 export interface Command {

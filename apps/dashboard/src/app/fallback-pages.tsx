@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
-import { Note } from "../components/note.tsx";
-import { strings } from "../strings.ts";
-import classes from "./page.module.css";
+import { Note } from "../shared/components/note.tsx";
+import { strings } from "../shared/strings.ts";
+import classes from "./fallback-pages.module.css";
 
 const text = strings.app;
 

@@ -1,7 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { WeirError } from "@weir/client";
 import { sessionKey } from "../features/account/account-queries.ts";
-import { reportReach } from "../lib/server-reach.ts";
+import { reportReach } from "../shared/lib/server-reach.ts";
 
 /** A 401 may be late and about an earlier cookie, so the page asks the server who is signed in. The shell shows the sign-in page when nobody is. */
 function onError(error: Error): void {

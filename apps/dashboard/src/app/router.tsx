@@ -1,11 +1,11 @@
 import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { assetSearch } from "../features/assets/asset-search.ts";
 import { sessionSearch } from "../features/sessions/session-search.ts";
-import { streamPageSearch } from "../features/streams/stream-page-search.ts";
 import { streamSearch } from "../features/streams/stream-search.ts";
-import { wallSearch } from "../features/wall/wall-search.ts";
-import { lazyPage } from "../lib/lazy-page.ts";
-import { textOf } from "../lib/search-text.ts";
+import { streamPageSearch } from "../pages/stream/stream-page-search.ts";
+import { wallSearch } from "../pages/wall/wall-search.ts";
+import { lazyPage } from "../shared/lib/lazy-page.ts";
+import { textOf } from "../shared/lib/search-text.ts";
 import { BrokenPage, MissingPage } from "./fallback-pages.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -23,7 +23,7 @@ const root = createRootRoute();
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  component: lazyPage(() => import("../features/account/sign-in-page.tsx"), "SignInPage"),
+  component: lazyPage(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
   validateSearch: (search: Search) => set({ to: text(search.to) }),
 });
 
@@ -33,27 +33,27 @@ const app = createRoute({ getParentRoute: () => root, id: "app", component: Shel
 const home = createRoute({
   getParentRoute: () => app,
   path: "/",
-  component: lazyPage(() => import("../features/overview/overview-page.tsx"), "OverviewPage"),
+  component: lazyPage(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
 });
 
 const streams = createRoute({
   getParentRoute: () => app,
   path: "/streams",
-  component: lazyPage(() => import("../features/streams/streams-page.tsx"), "StreamsPage"),
+  component: lazyPage(() => import("../pages/streams/streams-page.tsx"), "StreamsPage"),
   validateSearch: streamSearch,
 });
 
 const wall = createRoute({
   getParentRoute: () => app,
   path: "/streams/wall",
-  component: lazyPage(() => import("../features/wall/wall-page.tsx"), "WallPage"),
+  component: lazyPage(() => import("../pages/wall/wall-page.tsx"), "WallPage"),
   validateSearch: wallSearch,
 });
 
 const stream = createRoute({
   getParentRoute: () => app,
   path: "/streams/$streamId",
-  component: lazyPage(() => import("../features/streams/stream-page.tsx"), "StreamPage"),
+  component: lazyPage(() => import("../pages/stream/stream-page.tsx"), "StreamPage"),
   // Another stream is another page: no state of the last one's player, dialogs or lists may be left.
   remountDeps: ({ params }) => params,
   validateSearch: streamPageSearch,
@@ -62,35 +62,35 @@ const stream = createRoute({
 const broadcast = createRoute({
   getParentRoute: () => app,
   path: "/streams/$streamId/broadcast",
-  component: lazyPage(() => import("../features/broadcast/broadcast-page.tsx"), "BroadcastPage"),
+  component: lazyPage(() => import("../pages/broadcast/broadcast-page.tsx"), "BroadcastPage"),
   remountDeps: ({ params }) => params,
 });
 
 const assets = createRoute({
   getParentRoute: () => app,
   path: "/assets",
-  component: lazyPage(() => import("../features/assets/assets-page.tsx"), "AssetsPage"),
+  component: lazyPage(() => import("../pages/assets/assets-page.tsx"), "AssetsPage"),
   validateSearch: assetSearch,
 });
 
 const asset = createRoute({
   getParentRoute: () => app,
   path: "/assets/$assetId",
-  component: lazyPage(() => import("../features/assets/asset-page.tsx"), "AssetPage"),
+  component: lazyPage(() => import("../pages/assets/asset-page.tsx"), "AssetPage"),
   remountDeps: ({ params }) => params,
 });
 
 const sessions = createRoute({
   getParentRoute: () => app,
   path: "/sessions",
-  component: lazyPage(() => import("../features/sessions/sessions-page.tsx"), "SessionsPage"),
+  component: lazyPage(() => import("../pages/sessions/sessions-page.tsx"), "SessionsPage"),
   validateSearch: sessionSearch,
 });
 
 const session = createRoute({
   getParentRoute: () => app,
   path: "/sessions/$sessionId",
-  component: lazyPage(() => import("../features/sessions/session-page.tsx"), "SessionPage"),
+  component: lazyPage(() => import("../pages/sessions/session-page.tsx"), "SessionPage"),
   remountDeps: ({ params }) => params,
 });
 
@@ -106,7 +106,7 @@ const oldKeys = createRoute({
 const keys = createRoute({
   getParentRoute: () => app,
   path: "/keys",
-  component: lazyPage(() => import("../features/access/access-page.tsx"), "AccessPage"),
+  component: lazyPage(() => import("../pages/access/access-page.tsx"), "AccessPage"),
   validateSearch: (search: Search) =>
     set({ tab: search.tab === "signing" ? ("signing" as const) : undefined, cursor: text(search.cursor) }),
 });
@@ -114,14 +114,14 @@ const keys = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => app,
   path: "/webhooks",
-  component: lazyPage(() => import("../features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  component: lazyPage(() => import("../pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
   validateSearch: (search: Search) => set({ cursor: text(search.cursor) }),
 });
 
 const webhook = createRoute({
   getParentRoute: () => app,
   path: "/webhooks/$webhookId",
-  component: lazyPage(() => import("../features/webhooks/webhook-page.tsx"), "WebhookPage"),
+  component: lazyPage(() => import("../pages/webhooks/webhook-page.tsx"), "WebhookPage"),
   remountDeps: ({ params }) => params,
   validateSearch: (search: Search) =>
     set({
@@ -134,13 +134,13 @@ const webhook = createRoute({
 const usage = createRoute({
   getParentRoute: () => app,
   path: "/usage",
-  component: lazyPage(() => import("../features/usage/usage-page.tsx"), "UsagePage"),
+  component: lazyPage(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
 const settings = createRoute({
   getParentRoute: () => app,
   path: "/settings",
-  component: lazyPage(() => import("../features/account/settings-page.tsx"), "SettingsPage"),
+  component: lazyPage(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 });
 
 export const router = createRouter({

@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
-import { Figures } from "../components/figures.tsx";
-import { strings } from "../strings.ts";
+import { Figures } from "../shared/components/figures.tsx";
+import { strings } from "../shared/strings.ts";
 
 const text = strings.app.shortcuts;
 

@@ -1,5 +1,5 @@
 import { createTheme, type MantineColorsTuple } from "@mantine/core";
-import { strings } from "../strings.ts";
+import { strings } from "../shared/strings.ts";
 
 /** Deep water: the one accent. Shade 7 on white and white on shade 7 have a contrast of 6.3 to 1. */
 const water: MantineColorsTuple = [

@@ -383,12 +383,6 @@ describe("an address that a stream goes to or comes from", () => {
     const url = "rtmp://user:pass@live.example.com/app";
     expect((await kit.call("POST", "/api/multistream/target", { url })).statusCode).toBe(201);
   });
-
-  it("of a source to pull from are refused at the creation, because nothing would pull", async () => {
-    const answer = await kit.call("POST", "/api/stream", { name: "s", pull: { source: "https://example.com/a.flv" } });
-    expect([answer.statusCode, answer.json()]).toMatchObject([501, { code: "not-implemented" }]);
-    expect(answer.json().message).toContain("no pulled streams yet");
-  });
 });
 
 describe("playback and ingest", () => {

@@ -8,3 +8,8 @@ export const withCreator = sql`
 
 /** The creator of such a row: an asset's own, or for a recording that of its stream; null if there is none. */
 export const creator = sql`coalesce(a.creator_id, s.creator_id)`;
+
+/** A row of something without a creator has no field for it: clients accept no null. */
+export function withoutNulls<Row extends object>(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row;
+}

@@ -31,7 +31,10 @@ it.each([
       503,
       "5",
       {
-        ...{ errors: [message], message, code: "database-away", docs: "/docs/errors/database-away" },
+        errors: [message],
+        message,
+        code: "database-away",
+        docs: "/docs/errors/database-away",
         requestId: answer.headers["x-request-id"],
       },
     ]);

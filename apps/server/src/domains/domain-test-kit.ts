@@ -8,12 +8,21 @@ import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
-import type { ClipWindow, ClipWork, ExportWork, PlaybackRequest, StopReason, TranscodeWork } from "../ports/index.ts";
+import type {
+  ClipMoments,
+  ClipWork,
+  ExportWork,
+  MadeMedia,
+  PlaybackRequest,
+  StopReason,
+  StreamMove,
+  TranscodeWork,
+} from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
 import { findUndocumentedErrors } from "./api/openapi/undocumented-errors.ts";
 import { newId } from "./ids.ts";
-import { createDomains, type DomainSettings, type Domains, type Schema } from "./index.ts";
+import { createDomains, type DomainSettings, type Domains, type Processors, type Schema } from "./index.ts";
 import type { Db } from "./schema.ts";
 
 export const WINDOW_MS = 30_000;
@@ -22,6 +31,8 @@ export const WINDOW_MS = 30_000;
 export interface Asked {
   readonly stops: { readonly streamId: string; readonly why: StopReason }[];
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
+  /** Streams that came here from another node. */
+  readonly moves: StreamMove[];
   /** Playback ids about which kept answers were to be asked for again. */
   readonly accessChanges: (string | "all")[];
   /** Streams whose sessions were to ask for their targets. */
@@ -30,10 +41,8 @@ export interface Asked {
   readonly imports: string[];
   /** Recordings whose MP4 the media floor was asked to measure. */
   readonly measured: string[];
-  /** Sessions whose recording the media floor was asked to seal. */
-  readonly sealed: string[];
-  /** Live windows that the media floor was asked to keep. */
-  readonly windows: ClipWindow[];
+  /** Moments that the media floor was asked to store. */
+  readonly moments: ClipMoments[];
   /** Clips that it was asked to make. */
   readonly clips: ClipWork[];
   /** Files that it was asked to transcode. */
@@ -56,6 +65,8 @@ export interface TestDomains extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly log: Log;
   readonly domains: Domains;
+  /** A media floor that makes nothing, and notes what it was asked for. */
+  readonly processors: Processors;
   readonly asked: Asked;
   /** API key of the first account. */
   readonly apiKey: string;
@@ -70,7 +81,7 @@ export interface TestDomains extends AsyncDisposable {
   ): Promise<LightMyRequestResponse>;
   stopDatabase(): Promise<void>;
   /** Another process on the same rows: of the same node after a restart, or of another node. */
-  another(nodeName: string): Domains;
+  another(nodeName: string, place?: string): Domains;
 }
 
 const QUICK = { ln: 4, r: 8, p: 1 };
@@ -95,13 +106,13 @@ export async function startTestDomains(
   const clock = new ManualClock();
   const asked: Asked = {
     stops: [],
+    moves: [],
     broadcasts: [],
     accessChanges: [],
     targetChanges: [],
     imports: [],
     measured: [],
-    sealed: [],
-    windows: [],
+    moments: [],
     clips: [],
     transcodes: [],
     exports: [],
@@ -110,7 +121,28 @@ export async function startTestDomains(
     removedPrefixes: [],
     failsToRemove: false,
   };
-  const build = (nodeName: string) =>
+  const processors: Processors = {
+    importFile: async (request) => void asked.imports.push(request.url),
+    assetProcessor: {
+      process: async ({ assetId, projectId, outPrefix }) => nothingMade(assetId, projectId, outPrefix),
+    },
+    fileTranscoder: {
+      transcode: async (work) => {
+        asked.transcodes.push(work);
+        return { format: "mp4", duration: 1, tracks: [] };
+      },
+    },
+    fileExporter: { send: async (work) => void asked.exports.push(work) },
+    clipMaker: {
+      async make(work) {
+        asked.clips.push(work);
+        return nothingMade(work.assetId, work.projectId, work.outPrefix);
+      },
+      findWindow: async () => null,
+      dropWindow: async () => {},
+    },
+  };
+  const build = (nodeName: string, nodePlace = `folder of ${nodeName}`) =>
     createDomains({
       audiences: new Audiences(null),
       database,
@@ -118,6 +150,7 @@ export async function startTestDomains(
       log,
       settings: {
         nodeName,
+        nodePlace,
         region: "local",
         roles: ["api", "media", "worker"],
         rateLimit: 0,
@@ -136,15 +169,19 @@ export async function startTestDomains(
         publicUrl: () => "http://weir.test",
         headroom: () => ({ disk: { freeBytes: 1, totalBytes: 2 } }),
         isPublicUrlSet: true,
-        rtmpPort: () => 1935,
+        ingestPorts: () => ({ rtmp: 1935, rtmps: null, srt: null }),
+        srtPassphrase: null,
         ...settings,
       },
       passwords,
       mediaControl: {
+        moved: async (move) => void asked.moves.push(move),
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
-        sealRecording: async (sessionId) => void asked.sealed.push(sessionId),
-        keepWindow: async (window) => void asked.windows.push(window),
+        storeMoments: async (moments) => {
+          asked.moments.push(moments);
+          return "stored";
+        },
         targetsChanged: async (streamId) => void asked.targetChanges.push(streamId),
         measureRecording: async ({ id }) => void asked.measured.push(id),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
@@ -160,20 +197,6 @@ export async function startTestDomains(
         },
         children: async () => [],
         read: async (key) => Readable.from([key]),
-      },
-      importFile: async (request) => void asked.imports.push(request.url),
-      assetProcessor: { process: async () => {} },
-      fileTranscoder: {
-        transcode: async (work) => {
-          asked.transcodes.push(work);
-          return { format: "mp4", duration: 1, tracks: [] };
-        },
-      },
-      fileExporter: { send: async (work) => void asked.exports.push(work) },
-      clipMaker: {
-        make: async (work) => void asked.clips.push(work),
-        findWindow: async () => null,
-        dropWindow: async () => {},
       },
       // Time limits of calls are real, as the receivers of tests are.
       outbound: new Outbound({
@@ -201,6 +224,7 @@ export async function startTestDomains(
     clock,
     log,
     domains,
+    processors,
     asked,
     apiKey,
     operations,
@@ -221,6 +245,11 @@ export async function startTestDomains(
     },
   };
 }
+
+const nothingMade = (id: string, projectId: string, keyPrefix: string): MadeMedia => ({
+  spec: { format: "mp4", duration: 1, tracks: [] },
+  media: { id, projectId, keyPrefix, renditions: [], mp4s: [] },
+});
 
 /** Make another account with a project and a key of its own. */
 export async function addProject(db: Db, name: string): Promise<{ apiKey: string; userId: string }> {

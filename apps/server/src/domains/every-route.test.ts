@@ -92,7 +92,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /api/transcode": {
     input: { url: "https://example.com/a.mp4" },
     storage: {
-      ...{ type: "s3", endpoint: "https://s3.example.com", bucket: "results" },
+      type: "s3",
+      endpoint: "https://s3.example.com",
+      bucket: "results",
       credentials: { accessKeyId: "id", secretAccessKey: "secret" },
     },
     outputs: { hls: { path: "/out" } },

@@ -17,7 +17,7 @@ import {
   settleRecordings,
 } from "./recordings/index.ts";
 import type { Db } from "./schema.ts";
-import { queueQuietTranscodes, type TranscodeUpkeepDeps } from "./transcodes/index.ts";
+import { forgetFailedTranscodes, queueQuietTranscodes, type TranscodeUpkeepDeps } from "./transcodes/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
 
 interface HousekeepingDeps
@@ -43,6 +43,7 @@ const DUTIES: readonly Duty<HousekeepingDeps>[] = [
   expireUploads,
   queueQuietAssets,
   queueQuietTranscodes,
+  forgetFailedTranscodes,
   removeUnwantedOriginals,
   purgeDeletedAssets,
   forgetOldCounts,

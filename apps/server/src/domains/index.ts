@@ -8,6 +8,7 @@ import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
+import type { Secret } from "../platform/secret.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { UploadGate } from "../platform/uploads/upload-gate.ts";
 import type { ImportRequest } from "../platform/uploads/upload-import.ts";
@@ -17,33 +18,33 @@ import type {
   EventSink,
   FileExporter,
   FileTranscoder,
+  HeldSessions,
+  MediaCatalogue,
   MediaControl,
   PlaybackGate,
   PublishGate,
+  PullGate,
 } from "../ports/index.ts";
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { addLaterRoutes, version } from "./api/index.ts";
-import {
-  assetRoutes,
-  clipJob,
-  importJob,
-  processingJob,
-  type QueueAsset,
-  readAsset,
-  readTask,
-  StoredAssetLedger,
-  UploadDesk,
-} from "./assets/index.ts";
-import { clipProcessor, clipRoutes } from "./clips/index.ts";
+import { AssetService, assetRoutes, importTask, processingTask, readAsset, UploadDesk } from "./assets/index.ts";
+import { clipRoutes, clipTask } from "./clips/index.ts";
 import { type DocsSource, docsRoutes } from "./docs/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
-import { FactQueue, RefusedPublishes, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } from "./live/index.ts";
+import {
+  FactQueue,
+  RefusedPublishes,
+  releaseStreamsOfNode,
+  StreamPublishGate,
+  settleHeld,
+  writeLiveFacts,
+} from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
-import { listNodes, NodeMembership } from "./nodes/index.ts";
+import { type ChangedRow, listNodes, NodeMembership } from "./nodes/index.ts";
 import { orphanSweepJob } from "./orphan-sweep.ts";
 import { type Headroom, overviewRoutes } from "./overview/index.ts";
 import {
@@ -52,17 +53,20 @@ import {
   ownerTokenRoutes,
   PlayableFinder,
   playbackRoutes,
+  StoredCatalogue,
   type WatchPageDeps,
   watchPages,
 } from "./playback/index.ts";
-import { PublicAddress } from "./public-address.ts";
+import { type IngestPorts, PublicAddress } from "./public-address.ts";
+import { StreamPullGate } from "./pulls/index.ts";
 import { retentionJob } from "./retention.ts";
 import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import type { DomainConfig } from "./settings.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
-import { exportJob, type QueueTask, TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
+import { placesOf, readTask, TASK_JOBS, taskJob, taskQueue, taskRoutes } from "./tasks/index.ts";
+import { exportTask, retryTranscode, transcodeRoutes, transcodeTask } from "./transcodes/index.ts";
 import { usageRoutes } from "./usage/index.ts";
 import { countViewersOfStreams, ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
@@ -70,16 +74,20 @@ import {
   findAccessWebhook,
   noteAccessCall,
   queueDeliveries,
+  type Snapshots,
   tellNewViewers,
   webhookRoutes,
 } from "./webhooks/index.ts";
 
-export { findServingMediaNode } from "./nodes/index.ts";
+export { findMediaNodes } from "./nodes/index.ts";
+export { type IngestPorts, ingestAddresses } from "./public-address.ts";
 export type { Schema } from "./schema.ts";
 
 export interface DomainSettings extends Omit<DomainConfig, "keepOriginals"> {
   /** The same across restarts of this process, different from every other's: by it a booting node finds what it held before. */
   readonly nodeName: string;
+  /** The data folder, as no other folder of any machine is named; null if that is not known. */
+  readonly nodePlace?: string | null;
   readonly roles: readonly string[];
   readonly reconnectWindowMs: number;
   /** Whether uploads keep their original where they do not say. */
@@ -91,33 +99,38 @@ export interface DomainSettings extends Omit<DomainConfig, "keepOriginals"> {
   /** How much of this machine is in use. */
   headroom(): Headroom;
   readonly isPublicUrlSet: boolean;
-  rtmpPort(): number;
+  ingestPorts(): IngestPorts;
+  /** That SRT publishers must know; null for none. */
+  readonly srtPassphrase: Secret | null;
   /** UDP port of WebRTC; null or absent where it is off. */
   readonly webrtcPort?: number | null;
 }
 
 export interface DomainOptions {
-  readonly database: Pick<Database<Schema>, "db" | "vital" | "viewers" | "jobs" | "listen" | "notify">;
+  readonly database: Pick<Database<Schema>, "db" | "vital" | "lease" | "viewers" | "jobs" | "listen" | "notify">;
   readonly clock: Clock;
+  /** The database gave its time in answer to a question of `askedAt`, on the monotonic clock. */
+  readonly followClock?: (databaseNow: number, askedAt: number) => void;
   readonly log: Log;
   readonly audiences: Audiences;
   readonly settings: DomainSettings;
   readonly mediaControl: MediaControl;
   /** Where recordings and assets are. */
   readonly store: Pick<ObjectStore, "children" | "delete" | "deletePrefix" | "read">;
-  /** Makes what plays of customers' files, in the worker role. */
-  readonly assetProcessor: AssetProcessor;
-  readonly clipMaker: ClipMaker;
-  /** As `assetProcessor`, for files that go back to a bucket of the customer's. */
-  readonly fileTranscoder: FileTranscoder;
-  /** Sends the files of assets to addresses of the customer's. */
-  readonly fileExporter: FileExporter;
-  /** Bring the file at a customer's address to the object store as if it had been uploaded, in the worker role. */
-  importFile(request: ImportRequest): Promise<void>;
   /** The only way to addresses that customers give. */
   readonly outbound: Outbound;
   /** How people's passwords are hashed. */
   readonly passwords?: Passwords;
+}
+
+/** What a worker's tasks are done with. */
+export interface Processors {
+  readonly assetProcessor: AssetProcessor;
+  readonly clipMaker: ClipMaker;
+  readonly fileTranscoder: FileTranscoder;
+  readonly fileExporter: FileExporter;
+  /** Bring the file at a customer's address to the object store as if it had been uploaded. */
+  importFile(request: ImportRequest): Promise<void>;
 }
 
 /** The public page of the player, as it is built. */
@@ -125,7 +138,9 @@ export type PlayerPage = Omit<WatchPageDeps, "playables">;
 
 export interface Domains {
   readonly publishGate: PublishGate;
+  readonly pullGate: PullGate;
   readonly playbackGate: PlaybackGate;
+  readonly mediaCatalogue: MediaCatalogue;
   readonly eventSink: EventSink;
   /** The key that seals viewers' tokens: 32 bytes, the same on every node. */
   viewerSecret(): Promise<Uint8Array>;
@@ -139,6 +154,10 @@ export interface Domains {
   ensureFirstAccount(presetKey?: string): Promise<string | null>;
   readonly node: {
     readonly id: string;
+    /** From now on, each heartbeat compares what these hold with the rows. */
+    hold(sessions: HeldSessions): void;
+    /** Renew the lease, as happens every 2 s. */
+    heartbeat(): Promise<void>;
     /** Declare what this node held in an earlier life lost, and begin to serve. Before any gate is asked. */
     join(): Promise<void>;
     /** Refuse new publishers. */
@@ -152,7 +171,7 @@ export interface Domains {
   /** Calls webhooks. */
   readonly deliveries: Pick<DeliveryWorker, "start" | "run">;
   /** Works on jobs. */
-  readonly jobs: Pick<JobQueue, "start">;
+  readonly jobs: { start(processors: Processors): void };
   /** The metrics that an operator watches. */
   figures(): { readonly factsWaiting: number; readonly factsDropped: number; readonly feed: FeedCounts };
   /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
@@ -167,12 +186,14 @@ export function createDomains(options: DomainOptions): Domains {
   /** Of what keeps broadcasts alive: it waits neither behind requests nor behind viewers. */
   const vital = { ...deps, db: database.vital };
   const feed = new EventFeed(deps);
-  const node = new NodeMembership(vital, { ...options.settings, name: options.settings.nodeName });
   const liveFacts = {
     ...vital,
     countViewers: (trx: Trx, streamIds: readonly string[]) => countViewersOfStreams(trx, streamIds, clock.now()),
   };
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(liveFacts, batch, dropped) });
+  const { nodeName: name, nodePlace: place = null, region, roles } = options.settings;
+  const settleFacts = () => facts.flush();
+  const node = new NodeMembership({ ...deps, db: database.lease, settleFacts }, { name, place, region, roles });
   const viewCounter = new ViewCounter({
     ...deps,
     node,
@@ -187,25 +208,26 @@ export function createDomains(options: DomainOptions): Domains {
     noteAccessCall: (id, at, failure) => noteAccessCall(db, id, at, failure),
     limits: new ViewerLimit(deps),
   });
-  const deliveries = new DeliveryWorker({
-    ...deps,
-    node,
-    snapshots: {
-      subject: {
-        stream: async (id) => ({ stream: await readStream(db, id) }),
-        asset: async (id) => ({ asset: await readAsset(db, id, await publicAddress.current()) }),
-        task: async (id) => ({ task: await readTask(db, id) }),
-      },
-      session: async (owner, id) => readSession(db, owner, id, await publicAddress.current()),
+  const snapshots: Snapshots = {
+    subject: {
+      stream: async (id) => ({ stream: await readStream(db, id) }),
+      asset: async (id) => ({ asset: await readAsset(db, id, await publicAddress.current()) }),
+      task: async (id) => ({ task: await readTask(db, id) }),
     },
-  });
-  const work = createWork(deps, playbackGate);
-  const housekeeping = new Housekeeping({ ...work.assets, ...work.transcodes, vital: database.vital }, node);
+    session: async (owner, id) => readSession(db, owner, id, await publicAddress.current()),
+  };
+  const deliveries = new DeliveryWorker({ ...deps, node, snapshots });
+  const mediaCatalogue = new StoredCatalogue({ ...deps, playables });
+  const work = createWork({ ...deps, catalogue: mediaCatalogue });
+  const housekeeping = new Housekeeping({ ...work, vital: database.vital }, node);
   const refusals = new RefusedPublishes(() => clock.now());
-  const parts = { ...deps, node, feed, playables, ownerTokens, viewCounter, refusals, access: playbackGate.access };
+  const { access } = playbackGate;
+  const parts = { ...deps, node, feed, playables, ownerTokens, viewCounter, refusals, access, snapshots };
   return {
-    publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
+    publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts }),
+    pullGate: new StreamPullGate({ ...vital, node, settleFacts }),
     playbackGate,
+    mediaCatalogue,
     publicUrl: () => publicAddress.latest,
     accessChanged: (playbackId) => playbackGate.forget(playbackId),
     eventSink: {
@@ -227,11 +249,16 @@ export function createDomains(options: DomainOptions): Domains {
       get id() {
         return node.id;
       },
+      hold: (sessions) => {
+        const settle = (changed: readonly ChangedRow[]) => settleHeld(sessions, changed, { eventSink: facts, clock });
+        node.hold({ held: () => sessions.held(), settle });
+      },
       join: async () => {
         await events.partitions.maintain(db, clock.now());
         await publicAddress.current();
         await node.join((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
       },
+      heartbeat: () => node.heartbeat(),
       drain: () => node.drain(),
       leave: async () => {
         await facts.flush();
@@ -239,10 +266,10 @@ export function createDomains(options: DomainOptions): Domains {
         await node.leave((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
       },
     },
-    uploads: new UploadDesk(work.assets),
+    uploads: new UploadDesk({ ...work, node }),
     housekeeping,
     deliveries,
-    jobs: work.jobs,
+    jobs: { start: (processors) => work.start(processors) },
     figures: () => ({ factsWaiting: facts.waiting, factsDropped: facts.dropped, feed: feed.counts }),
     async close() {
       node.close();
@@ -275,40 +302,29 @@ function sharedDeps(options: DomainOptions) {
 
 type SharedDeps = ReturnType<typeof sharedDeps>;
 
-/** The queue with all kinds of jobs, and the domains that add to it. */
-function createWork(deps: SharedDeps, playbackGate: Pick<PlaybackGate, "mediaIndex">) {
-  const ledger = new StoredAssetLedger({
-    ...deps,
-    accessChanged: (playbackId) => deps.mediaControl.accessChanged(playbackId),
-  });
-  const assetProcessor = clipProcessor(deps, deps.assetProcessor);
-  const processing = processingJob({ ...deps, ledger, assetProcessor });
-  const clipping = clipJob({ ...deps, ledger, assetProcessor });
-  const importing = importJob(deps);
-  const transcoding = transcodeJob(deps);
-  const exporting = exportJob({ ...deps, mediaIndex: (content) => playbackGate.mediaIndex(content) });
-  const jobs = new JobQueue({
-    ...deps,
-    db: deps.database.jobs,
-    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing, clipping, transcoding, exporting],
-  });
-  const assets = {
-    ...deps,
-    uploadSecret: () => serverSecret(deps, "upload-tokens"),
-    queueProcessing: async ({ id, project_id: owner }: { id: string; project_id: string }) =>
-      void (await jobs.add(clipping, { assetId: id }, { key: id, owner })),
-    queueAsset: async ({ id, project_id: owner, source_key, source }: Parameters<QueueAsset>[0]) => {
-      const isFetched = source_key === null && source.type === "url";
-      const kind = source.type === "clip" ? clipping : isFetched ? importing : processing;
-      await jobs.add(kind, { assetId: id }, { key: id, owner });
+/** The queue with all kinds of jobs, and what adds to it. */
+function createWork(shared: SharedDeps & { readonly catalogue: MediaCatalogue }) {
+  const accessChanged = (playbackId: string) => shared.mediaControl.accessChanged(playbackId);
+  const deps = { ...shared, accessChanged };
+  const chores = [retentionJob(deps), orphanSweepJob(deps)];
+  const jobs = new JobQueue({ ...deps, db: deps.database.jobs, kinds: [...chores, ...TASK_JOBS.map(placesOf)] });
+  return {
+    ...shared,
+    jobs,
+    queueTask: taskQueue(jobs),
+    uploadSecret: () => serverSecret(shared, "upload-tokens"),
+    start(processors: Processors): void {
+      const needs = { ...deps, ...processors };
+      jobs.start([
+        ...chores,
+        taskJob(deps, importTask(needs)),
+        taskJob(deps, processingTask(needs)),
+        taskJob(deps, clipTask(needs)),
+        taskJob(deps, transcodeTask(needs)),
+        taskJob(deps, exportTask(needs)),
+      ]);
     },
   };
-  const transcodes = {
-    ...deps,
-    queueTask: async ({ id, type, project_id: owner }: Parameters<QueueTask>[0]) =>
-      void (await jobs.add(type === "export" ? exporting : transcoding, { taskId: id }, { key: id, owner })),
-  };
-  return { jobs, assets, transcodes };
 }
 
 interface RouteDeps extends SharedDeps {
@@ -319,28 +335,30 @@ interface RouteDeps extends SharedDeps {
   readonly viewCounter: ViewCounter;
   readonly refusals: RefusedPublishes;
   readonly access: ContentGate["access"];
+  readonly snapshots: Snapshots;
 }
 
 /** Every operation of the API. */
-async function addRoutes(
-  app: FastifyInstance,
-  deps: RouteDeps,
-  { assets, transcodes }: ReturnType<typeof createWork>,
-): Promise<void> {
+async function addRoutes(app: FastifyInstance, deps: RouteDeps, work: ReturnType<typeof createWork>): Promise<void> {
   const { db, clock } = deps;
   const { viewers } = deps.database;
-  const retryCustomerTask = (taskId: string) => new TranscodeService(transcodes).retry(taskId);
+  const assets = new AssetService(work);
   app.setSerializerCompiler(() => JSON.stringify);
   await app.register(cookie);
   guardRequests(app, deps);
   accountRoutes(app, { ...deps, version, listNodes: () => listNodes(db, deps.node.id) });
   streamRoutes(app, deps);
   sessionRoutes(app, deps);
-  assetRoutes(app, { ...assets, retryCustomerTask });
-  transcodeRoutes(app, transcodes);
+  assetRoutes(app, work);
+  taskRoutes(app, {
+    ...work,
+    retryTask: (owner, task) =>
+      task.output_asset_id === null ? retryTranscode(work, task.id) : assets.retryTask(owner, task),
+  });
+  transcodeRoutes(app, work);
   const viewersOf = async (id: string) => (await countViewersOfStreams(viewers, [id], clock.now())).get(id) ?? 0;
   playbackRoutes(app, { ...deps, viewers, viewersOf });
-  clipRoutes(app, assets);
+  clipRoutes(app, work);
   accessTrialRoutes(app, deps);
   overviewRoutes(app, deps);
   ownerTokenRoutes(app, deps);

@@ -108,14 +108,16 @@ describe("the reconnect window", () => {
     const back = await publish();
     expect(back.start).toEqual({
       sessionId: start.sessionId,
+      previousEpoch: grant.epoch,
       record: true,
       recordedProfiles: stream.profiles.map(({ name }) => name),
       profiles: stream.profiles,
       isDefaultLadder: true,
       resume: {
-        nextMsn: 2 + 16,
+        // A segment more for each 1.5 s since the position was written.
+        nextMsn: 2 + 16 + 19,
         discontinuitySequence: 0,
-        endTicks: 180_000 + 32 * 90_000,
+        endTicks: 180_000 + 32 * 90_000 + (WINDOW_MS - 1) * 90,
         targetDuration: 2,
         neededTargetDuration: 2,
         sound: null,
@@ -126,7 +128,7 @@ describe("the reconnect window", () => {
     });
     // It dies before its first segment: the next one keeps clear of its names too.
     await tell(kit.domains, ended(back.grant, "source-lost"));
-    expect((await publish()).start.resume).toMatchObject({ nextMsn: 2 + 32 });
+    expect((await publish()).start.resume).toMatchObject({ nextMsn: 2 + 32 + 19 });
     expect(await states()).toEqual([true]);
   });
 

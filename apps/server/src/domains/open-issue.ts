@@ -6,6 +6,8 @@ export type IssueCode =
   | "video-missing"
   | "bitrate-unstable"
   | "clock-jumps"
+  | "packets-lost"
+  | "packets-repaired"
   | "disk-nearly-full"
   | "admission-refused"
   | "unsupported-source"

@@ -1,11 +1,30 @@
-import type { ServerAddress } from "@weir/contract";
+import type { Ingest, ServerAddress } from "@weir/contract";
 import type { Deps } from "./deps.ts";
+
+/** Null where it is closed. */
+export interface IngestPorts {
+  readonly rtmp: number;
+  readonly rtmps: number | null;
+  readonly srt: number | null;
+}
+
+export type IngestAddresses = Pick<Ingest["ingests"], "rtmp" | "rtmps" | "srt">;
+
+/** On the host of `origin`. */
+export function ingestAddresses(origin: string, { rtmp, rtmps, srt }: IngestPorts): IngestAddresses {
+  const { hostname } = new URL(origin);
+  return {
+    rtmp: `rtmp://${hostname}:${rtmp}/live`,
+    ...(rtmps !== null && { rtmps: `rtmps://${hostname}:${rtmps}/live` }),
+    ...(srt !== null && { srt: `srt://${hostname}:${srt}` }),
+  };
+}
 
 export interface PublicAddressDeps extends Deps {
   /** The address that the operator set, or a guess. */
   publicUrl(): string;
   readonly isPublicUrlSet: boolean;
-  rtmpPort(): number;
+  ingestPorts(): IngestPorts;
 }
 
 interface Known {
@@ -50,12 +69,12 @@ export class PublicAddress {
     await this.#read();
     const { pinned, used } = this.#known;
     const source = this.#deps.isPublicUrlSet ? "setting" : pinned ? "pinned" : used ? "used" : "default";
-    return { address: this.latest, source, rtmp: this.rtmpOf(this.latest), pinned, lastUsed: used };
+    return { address: this.latest, source, rtmp: this.ingestsOf(this.latest).rtmp, pinned, lastUsed: used };
   }
 
-  /** The ingest address on the host of `origin`. */
-  rtmpOf(origin: string): string {
-    return `rtmp://${new URL(origin).hostname}:${this.#deps.rtmpPort()}/live`;
+  /** The addresses to publish to on the host of `origin`, without WebRTC. */
+  ingestsOf(origin: string): IngestAddresses {
+    return ingestAddresses(origin, this.#deps.ingestPorts());
   }
 
   /** A person with access to the whole server used it at this address. */

@@ -2,6 +2,7 @@ import type { Stream, Webhook } from "@weir/contract";
 import { describe, expect, it } from "vitest";
 import type { PublishGrant, SegmentClosed, StoredContent } from "../ports/index.ts";
 import { viewerOf, WINDOW_MS } from "./domain-test-kit.ts";
+import { findMediaNodes } from "./index.ts";
 import {
   authorize,
   disposable,
@@ -43,7 +44,7 @@ describe("recordings", () => {
     await tell(kit.domains, ended(grant, "clean-stop"));
     await pass(5_000);
     expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "ready", sourceSegmentsDuration: 6 });
-    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+    const index = await kit.domains.mediaCatalogue.mediaIndex(recordingOf(grant, sessionId));
     const rung = index?.renditions.find(({ rendition }) => rendition === "v0");
     expect(rung?.segments.map(({ msn, gap, durationTicks }) => [msn, gap, durationTicks])).toEqual([
       [1, false, 180_000],
@@ -69,7 +70,7 @@ describe("recordings", () => {
     await tell(kit.domains, ...renditions.map((rendition) => sealed(grant, sessionId, rendition)));
     await tell(kit.domains, ended(grant, "clean-stop"));
     await pass(5_000);
-    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+    const index = await kit.domains.mediaCatalogue.mediaIndex(recordingOf(grant, sessionId));
     const shape = (segments: readonly { readonly gap: boolean }[]) =>
       segments.map(({ gap }) => (gap ? "-" : "x")).join("");
     expect(index?.renditions.map(({ rendition, segments }) => [rendition, shape(segments)])).toEqual([
@@ -104,7 +105,7 @@ describe("recordings", () => {
       ok: true,
       content: { kind: "recording", id: sessionId },
     });
-    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+    const index = await kit.domains.mediaCatalogue.mediaIndex(recordingOf(grant, sessionId));
     expect(index).toMatchObject({ id: sessionId, keyPrefix: `v1/${grant.projectId}/rec/${sessionId}/` });
     expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.map(({ msn }) => msn)])).toEqual([
       ["audio", [1, 2]],
@@ -126,14 +127,14 @@ describe("recordings", () => {
       (await kit.call("GET", `/api/playback/${stream.playbackId}`, undefined, {})).json().meta;
     const poster = `http://weir.test/hls/${stream.playbackId}/thumbnail.jpg`;
     expect(await ofStream()).toMatchObject({ live: 0, startedAt: session.createdAt, poster });
-    expect(await kit.domains.playbackGate.newestRecordingOf(stream.id)).toEqual(recordingOf(grant, sessionId));
+    expect(await kit.domains.mediaCatalogue.newestRecordingOf(stream.id)).toEqual(recordingOf(grant, sessionId));
     await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "jwt" } });
     expect(await ofStream()).toMatchObject({ poster });
     expect(await ofStream()).not.toHaveProperty("startedAt");
     await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "public" } });
 
     expect(kit.asked.measured).toContain(sessionId);
-    kit.domains.playbackGate.noteMp4Size(recordingOf(grant, sessionId), 5_000_000_000);
+    kit.domains.mediaCatalogue.noteMp4Size(recordingOf(grant, sessionId), 5_000_000_000);
     const sizeNow = async () => (await kit.call("GET", `/api/playback/${sessionId}`)).json().meta.source[0].size;
     await expect.poll(sizeNow).toBe(5_000_000_000);
   });
@@ -158,7 +159,7 @@ describe("recordings", () => {
       }
       const recordingStatus = keeps ? "ready" : "failed";
       expect(await readSession(sessionId)).toMatchObject({ recordingStatus, recordingError: reason });
-      const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+      const index = await kit.domains.mediaCatalogue.mediaIndex(recordingOf(grant, sessionId));
       expect(index?.renditions[0]?.segments.map(({ msn, discontinuity }) => [msn, discontinuity])).toEqual(
         keeps
           ? [
@@ -232,7 +233,7 @@ describe("recordings", () => {
       recordingStatus: "ready",
       recordingError: expect.stringContaining("damaged"),
     });
-    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+    const index = await kit.domains.mediaCatalogue.mediaIndex(recordingOf(grant, sessionId));
     expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.map(({ gap }) => gap)])).toEqual([
       ["audio", [false, false]],
       ["source", [false, true]],
@@ -347,6 +348,9 @@ describe("kill -9", () => {
     await publish(other.domains);
     await other.domains.node.drain();
     await expect(authorize(other.domains)).rejects.toThrow("draining");
+    // What it showed can still be stored.
+    expect(await findMediaNodes(kit.db, ["serving"])).not.toContain(other.domains.node.id);
+    expect(await findMediaNodes(kit.db, ["serving", "draining"])).toContain(other.domains.node.id);
     await other.domains.node.leave();
     expect(await read()).toMatchObject({ status: { state: "reconnecting" } });
   });

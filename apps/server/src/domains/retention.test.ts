@@ -15,7 +15,7 @@ test("rows whose time is over are deleted by a job, and others stay", async () =
   });
   const signIns = [signIn("over", clock.now()), signIn("good", clock.now() + 1)];
   await db.insertInto("dashboard_session").values(signIns).execute();
-  domains.jobs.start();
+  domains.jobs.start(kit.processors);
   const left = async () =>
     (await db.selectFrom("dashboard_session").select("hash").execute()).map(({ hash }) => `${hash}`);
   await vi.waitFor(async () => expect(await left()).toEqual(["good"]), { timeout: 20_000, interval: 50 });

@@ -12,7 +12,7 @@ import type { AssetMediaTable, AssetTable, OrphanTable, TaskTable, TranscodeTabl
 import type { EventSequenceTable, EventTable } from "./tables/event-tables.ts";
 import type { RecordingRenditionTable, RecordingSegmentTable, RecordingSpanTable } from "./tables/recording-tables.ts";
 import type { NodeTable, PublicAddressTable, ServerSecretTable } from "./tables/server-tables.ts";
-import type { MultistreamTargetTable, SessionTable, StreamTable } from "./tables/stream-tables.ts";
+import type { MultistreamTargetTable, SessionEpochTable, SessionTable, StreamTable } from "./tables/stream-tables.ts";
 import type { UsageHourTable, ViewerCountTable, ViewHourTable } from "./tables/view-tables.ts";
 import type {
   WebhookDeliveryTable,
@@ -39,6 +39,7 @@ export interface Schema {
   task: TaskTable;
   transcode: TranscodeTable;
   session: SessionTable;
+  session_epoch: SessionEpochTable;
   recording_rendition: RecordingRenditionTable;
   recording_segment: RecordingSegmentTable;
   recording_span: RecordingSpanTable;
@@ -62,17 +63,15 @@ export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type PersonRow = Selectable<PersonTable>;
 export type ProjectRow = Selectable<ProjectTable>;
 export type StreamRow = Selectable<StreamTable>;
-export type NewStreamRow = Insertable<StreamTable>;
 export type TargetRow = Selectable<MultistreamTargetTable>;
-export type NewTargetRow = Insertable<MultistreamTargetTable>;
 export type SigningKeyRow = Selectable<SigningKeyTable>;
 export type AssetRow = Selectable<AssetTable>;
 export type NewAssetRow = Insertable<AssetTable>;
 export type TranscodeRow = Selectable<TranscodeTable>;
+export type NewTaskRow = Insertable<TaskTable>;
 export type TaskRow = Selectable<TaskTable>;
 export type SessionRow = Selectable<SessionTable>;
 export type WebhookRow = Selectable<WebhookTable>;
-export type NewWebhookRow = Insertable<WebhookTable>;
 export type WebhookLogRow = Selectable<WebhookLogTable>;
 export type NewWebhookLogRow = Insertable<WebhookLogTable>;
 

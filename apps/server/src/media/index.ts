@@ -1,25 +1,21 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
-import type { Audiences } from "../platform/audience/index.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
-import type { Log } from "../platform/log.ts";
-import type { ObjectStore } from "../platform/storage/object-store.ts";
+import { sleep } from "../platform/retry.ts";
 import type {
-  ClipWindow,
-  EventSink,
-  PlaybackGate,
-  PublishGate,
+  ClipMoments,
+  HeldSession,
+  HeldSessions,
+  LossReason,
   PublishGrant,
   StopReason,
+  StoreAnswer,
   StoredContent,
+  StreamMove,
 } from "../ports/index.ts";
 import { WindowKeeper } from "./clips/window-keeper.ts";
-import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
+import { Playback, type PlaybackSettings } from "./delivery/playback.ts";
 import { WhepDelivery } from "./delivery/whep/whep-delivery.ts";
-import type { WebrtcAddress } from "./delivery/whep/whep-session.ts";
-import { Hub, type HubFigures } from "./hub/hub.ts";
-import type { LadderResources } from "./ladder/live-ladder.ts";
+import { Hub, type HubFigures, type HubSettings } from "./hub/hub.ts";
 import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
@@ -29,12 +25,12 @@ import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
 import { SpoolDisk } from "./recording/spool-disk.ts";
 import { spooledFacts } from "./recording/spooled-facts.ts";
-import type { RestreamResources } from "./restream/session-targets.ts";
+import type { WebrtcAddress } from "./webrtc/advertised-addresses.ts";
 import { type OfferTaker, WebrtcEndpoint } from "./webrtc/webrtc-endpoint.ts";
 import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
 
 export { openClipMaker } from "./clips/open-clip-maker.ts";
-export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
+export { closeSlowReaders } from "./delivery/http/slow-readers.ts";
 export { StoredFileExporter } from "./file-transcode/stored-file-exporter.ts";
 export { StoredFileTranscoder } from "./file-transcode/stored-file-transcoder.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
@@ -43,28 +39,14 @@ export { MEDIA_PREFIXES } from "./media-routes.ts";
 export { Restreaming } from "./restream/restreaming.ts";
 export { openAssetPipeline } from "./vod/open-asset-pipeline.ts";
 
-export interface MediaPlaneSettings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly publishGate: PublishGate;
-  readonly playbackGate: PlaybackGate;
-  readonly eventSink: EventSink;
-  readonly store: ObjectStore;
-  /** 32 bytes that viewer tokens are sealed with; the same on every node and after a restart. */
-  readonly viewerSecret: Uint8Array;
-  readonly proxies: TrustedProxies;
-  /** As so many viewers one client is counted at most. */
-  readonly viewersPerClient: number;
-  readonly audiences: Audiences;
-  /** Answers that may read from the object store at a time. */
-  readonly maxReads: number;
+/** A clip is made of what is in the object store by then. */
+const MAX_SEAL_MS = 10_000;
+
+export interface MediaPlaneSettings
+  extends Omit<PlaybackSettings, "live" | "children">,
+    Omit<HubSettings, "memory" | "recordingRoom" | "createRecorder"> {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
-  readonly reconnectWindowMs: number;
-  readonly ladder: LadderResources;
-  readonly restream: RestreamResources;
-  /** This node as a transcoder: its id, and where it is reached. */
-  readonly orchestrator: { readonly address: string; readonly url: string };
   /** Room where the spool lies; the object store knows its own. */
   readonly spoolFreeBytes: () => number;
 }
@@ -88,11 +70,11 @@ export interface PlaneFigures {
 }
 
 /** Everything that moves media on one node, behind one door: what ingest servers publish into, and what answers viewers. */
-export class MediaPlane {
+export class MediaPlane implements HeldSessions {
   readonly memory: MediaMemory = openMediaMemory();
   readonly #settings: MediaPlaneSettings;
   readonly #hub: Hub;
-  readonly #hls: HlsDelivery;
+  readonly #playback: Playback;
   readonly #routes: MediaRoutes;
   #whep: WhepDelivery | null = null;
   #webrtc: MediaHandler = nothingHere;
@@ -102,33 +84,27 @@ export class MediaPlane {
   readonly #closing = new AbortController();
 
   constructor(settings: MediaPlaneSettings) {
-    const { clock, log, publishGate, eventSink, store, spoolDir, spoolFreeBytes, reconnectWindowMs } = settings;
+    const { clock, log, eventSink, store, spoolDir, spoolFreeBytes } = settings;
     this.#settings = settings;
     const disk = new SpoolDisk({ folder: spoolDir, freeBytes: spoolFreeBytes });
     const sealer = new SpanSealer({ clock, log, store, eventSink });
     this.#disk = disk;
     this.#sealer = sealer;
-    this.#windows = new WindowKeeper({ clock, log, store });
+    this.#windows = new WindowKeeper(log, store);
     this.#hub = new Hub({
-      clock,
-      log,
-      publishGate,
-      eventSink,
+      ...settings,
       memory: this.memory,
-      reconnectWindowMs,
-      ladder: settings.ladder,
-      restream: settings.restream,
-      orchestrator: settings.orchestrator,
       recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),
       createRecorder: ({ projectId, streamId }, { sessionId }, part) =>
         new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId, part }),
     });
-    this.#hls = new HlsDelivery({ ...settings, live: this.#hub, children: settings.ladder.children });
-    const hls: MediaHandler = (req, res) => this.#hls.handle(req, res);
+    const playback = new Playback({ ...settings, live: this.#hub, children: settings.ladder.children });
+    this.#playback = playback;
+    const media: MediaHandler = (req, res) => playback.handle(req, res);
     this.#routes = new MediaRoutes({
-      "/hls/": hls,
-      "/asset/hls/": hls,
-      "/recordings/": (req, res) => this.#hls.handleRecording(req, res),
+      "/hls/": media,
+      "/asset/hls/": media,
+      "/recordings/": (req, res) => playback.handleRecording(req, res),
       "/webrtc/": (req, res) => this.#webrtc(req, res),
     });
   }
@@ -146,27 +122,11 @@ export class MediaPlane {
 
   /** Answer WebRTC offers: to publish by `publish`, to watch from here. */
   serveWebrtc({ publish, peers, address, stunPort }: WebrtcService): void {
-    const { clock, log, proxies, ladder: transcoding } = this.#settings;
-    const { admissions } = this.#hls;
-    const watch = new WhepDelivery({
-      clock,
-      log,
-      proxies,
-      admissions,
-      sessions: this.#hub,
-      peers,
-      address,
-      transcoding,
-    });
-    const endpoint = new WebrtcEndpoint({
-      clock,
-      log,
-      proxies,
-      prepare: () => peers.prepare(),
-      watch,
-      publish,
-      stunPort,
-    });
+    const { ladder: transcoding } = this.#settings;
+    const { admissions } = this.#playback;
+    const watch = new WhepDelivery({ ...this.#settings, admissions, sessions: this.#hub, peers, address, transcoding });
+    const prepare = () => peers.prepare();
+    const endpoint = new WebrtcEndpoint({ ...this.#settings, prepare, watch, publish, stunPort });
     this.#whep = watch;
     this.#webrtc = (req, res) => endpoint.handle(req, res);
   }
@@ -175,16 +135,12 @@ export class MediaPlane {
     return this.#hub.open(grant, publisher);
   }
 
-  get publisherCount(): number {
-    return this.#hub.publisherCount;
-  }
-
   get figures(): HubFigures & PlaneFigures {
     return {
       ...this.#hub.figures,
       requests: this.#routes.requests,
       webrtcViewers: this.#whep?.viewerCount ?? 0,
-      waitingRequests: this.#hls.waiting,
+      waitingRequests: this.#playback.waiting,
       unsealedChapters: this.#sealer.waiting,
       pages: this.memory.parts,
     };
@@ -195,8 +151,7 @@ export class MediaPlane {
 
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
   accessChanged(playbackId: string | "all"): void {
-    this.#hls.accessChanged(playbackId);
-    this.#whep?.accessChanged(playbackId);
+    this.#playback.admissions.accessChanged(playbackId);
   }
 
   /** The multistream targets of a stream have changed, or those of any may have. */
@@ -204,20 +159,38 @@ export class MediaPlane {
     this.#hub.targetsChanged(streamId);
   }
 
-  /** Tell the playback gate how large a recording's MP4 is. */
+  /** Tell the catalogue how large a recording's MP4 is. */
   measureRecording(content: StoredContent): void {
-    this.#hls.measureRecording(content);
+    this.#playback.measureRecording(content);
   }
 
-  /** Put what is recorded of a running session up to a program date-time into the object store, once it is complete. */
-  sealRecording(sessionId: string, untilMs: number): void {
-    void this.#hub.session(sessionId)?.sealUntil(untilMs);
+  /** Put what a session shows between two moments into the object store, for a clip. */
+  async storeMoments(moments: ClipMoments): Promise<StoreAnswer> {
+    const { sessionId, toMs } = moments;
+    const session = this.#hub.session(sessionId);
+    if (session && !session.isRecorded) return this.#windows.keep(session, moments);
+    await session?.completeUntil(toMs);
+    const sealed = this.#sealer.sealed(sessionId);
+    if (!sealed) return session ? "stored" : "not-here";
+    const late = sleep(this.#settings.clock, MAX_SEAL_MS).then(() => "failed" as const);
+    return Promise.race([sealed.then(() => "stored" as const), late]);
   }
 
-  /** Keep what a running session shows now for a clip. */
-  keepWindow(window: ClipWindow): void {
-    const session = this.#hub.session(window.sessionId);
-    if (session) this.#windows.keep(session.pipeline.renditions, window);
+  /** The sessions that this node takes for its own. */
+  held(): readonly HeldSession[] {
+    return this.#hub.held();
+  }
+
+  /** A session of this node is another's now, or nobody's. */
+  lost({ streamId, sessionId, epoch }: HeldSession, why: LossReason): void {
+    if (why === "moved") this.#hub.moved({ streamId, epoch: epoch + 1 });
+    else if (why === "window-over") this.#hub.windowOver(sessionId);
+    else this.stop(streamId, why);
+  }
+
+  /** A stream has an owner on another node. */
+  moved(move: StreamMove): void {
+    this.#hub.moved(move);
   }
 
   /** Close a stream's publisher and end its session on this node. */
@@ -235,7 +208,7 @@ export class MediaPlane {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#whep?.close();
-    this.#hls.close();
+    this.#playback.close();
     await this.#hub.close();
     await this.#sealer.close();
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isRead, sendNotFound } from "./delivery/answers/media-response.ts";
+import { isRead, sendNotFound } from "./delivery/http/media-response.ts";
 
 /** Addresses that the media plane answers by itself, past the app. `/webrtc/` is WHIP and WHEP. */
 export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/recordings/", "/webrtc/"] as const;

@@ -5,6 +5,8 @@
  * PES clocks and RTP never get further than their own folder.
  */
 
+import type { LinkMeasure, SrtMeasure } from "../ports/index.ts";
+
 /** Ticks per second of the source clock and of video on the timeline. */
 export const TICKS_PER_SECOND = 90_000;
 
@@ -45,6 +47,8 @@ interface AudioShape extends Numbered {
   readonly channels: number;
   /** Bits per second that the encoder announces; absent where it does not. */
   readonly announcedBps?: number;
+  /** ISO 639-2 code; absent where the source names none. */
+  readonly language?: string;
 }
 
 /** One AAC track. `config` is the AudioSpecificConfig (ISO/IEC 14496-3). */
@@ -68,7 +72,7 @@ export type Track = VideoTrack | AudioTrack;
 /**
  * Bytes that several readers share. The memory is used again after the last release, so:
  *
- * - a packet brings one share along; a call that takes the packet takes the share over, until `LivePipeline` releases it behind the last reader;
+ * - a packet brings one share along; a call that takes the packet takes the share over, until the timeline releases it behind the last reader;
  * - a reader that keeps the bytes beyond the call retains the payload first, and releases it when it is done;
  * - nobody writes into the bytes, and nobody reads them after its own release.
  *
@@ -130,21 +134,13 @@ export interface Publication {
   readonly waitMs: number;
 }
 
-/** How well the network carried media since the last look. */
-export interface LinkMeasure {
-  /** Null where the other side does not tell. */
-  readonly roundTripMs: number | null;
-  /** Of the packets, from 0 to 1. */
-  readonly fractionLost: number;
-  /** Packets that were asked for again. */
-  readonly retransmits: number;
-}
-
 /** How the hub reaches back to a publisher: to take the stream over, to terminate it, to drain. */
 export interface PublisherHandle {
   readonly protocol: "rtmp" | "srt" | "whip" | "pull";
   /** Null where nothing was told since the last look; absent where the protocol tells nothing. */
-  takeLink?(): LinkMeasure | null;
+  takeLink?(): LinkMeasure | SrtMeasure | null;
+  /** A word for the state of the connection, where the protocol tells: metrics are reported at once when it changes. */
+  readonly linkState?: string;
   /** Close the connection; `reason` is a sentence that the person at the encoder may read. `mayReturn`: it should connect again by itself. */
   close(reason: string, mayReturn?: boolean): void;
 }

@@ -1,4 +1,6 @@
 import { addresses, cores, integer, oneOf, optional, setting } from "../platform/setting-kinds.ts";
+import { RTMPS_SETTINGS } from "./ingest/rtmp/rtmps-settings.ts";
+import { SRT_SETTINGS } from "./ingest/srt/srt-settings.ts";
 
 /** The settings of the media floor; its ports are among those of the process. */
 export const MEDIA_SETTINGS = {
@@ -52,4 +54,6 @@ export const MEDIA_SETTINGS = {
     },
     addresses,
   ),
+  ...RTMPS_SETTINGS,
+  ...SRT_SETTINGS,
 };

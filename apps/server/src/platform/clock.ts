@@ -28,6 +28,48 @@ export const systemClock: Clock = {
   },
 };
 
+/** Machines whose clocks are kept by NTP are closer together. */
+const SAME_TIME_MS = 500;
+/** An answer that took longer says too little. */
+const MAX_ASKED_MS = 1_000;
+
+/** A wall clock that follows the database's, so that processes whose machines disagree still agree on deadlines. */
+export class DatabaseClock implements Clock {
+  readonly #base: Clock;
+  #aheadMs = 0;
+
+  constructor(base: Clock) {
+    this.#base = base;
+  }
+
+  now(): number {
+    return this.#base.now() + this.#aheadMs;
+  }
+
+  monotonic(): number {
+    return this.#base.monotonic();
+  }
+
+  after(ms: number, action: () => void): Timer {
+    return this.#base.after(ms, action);
+  }
+
+  every(ms: number, action: () => void): Timer {
+    return this.#base.every(ms, action);
+  }
+
+  /** The database gave its time in an answer to what was asked at `askedAt`, on the monotonic clock. Returns how far it is ahead of the machine's. */
+  follow(databaseNow: number, askedAt: number): number {
+    const tookMs = this.#base.monotonic() - askedAt;
+    if (tookMs > MAX_ASKED_MS) return this.#aheadMs;
+    const aheadMs = Math.round(databaseNow + tookMs / 2 - this.#base.now());
+    // Not at every difference, or times of events would jump with each.
+    if (Math.abs(aheadMs - this.#aheadMs) > SAME_TIME_MS)
+      this.#aheadMs = Math.abs(aheadMs) > SAME_TIME_MS ? aheadMs : 0;
+    return aheadMs;
+  }
+}
+
 interface Alarm {
   at: number;
   readonly period: number | null;

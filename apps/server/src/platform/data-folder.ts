@@ -23,6 +23,8 @@ const MIN_BYTES_TO_BEGIN = 256 * 1024 * 1024;
 const MIN_BYTES_TO_GO_ON = 32 * 1024 * 1024;
 /** Left by the probe of a killed process. */
 export const PROBE_FILE = "confinement-probe";
+/** The marker of a folder whose restore was begun and is not complete: its rows or objects are not all there. */
+export const RESTORING_FILE = "restoring.json";
 /** The entries of a data folder, and the entries at the root of a file system. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   "run",
@@ -37,6 +39,9 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   PROBE_FILE,
   "weir.lock",
   "postgres.lock",
+  "backup.lock",
+  "backup-links",
+  RESTORING_FILE,
   "lost+found",
 ]);
 

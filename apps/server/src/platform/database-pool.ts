@@ -2,6 +2,7 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import pg from "pg";
 import { DatabaseAway, DatabaseBusy, DatabaseClosed, explainStatementFailure } from "./database-away.ts";
 import type { Log } from "./log.ts";
+import { NOTIFY_STATEMENT, type Notification } from "./notifier.ts";
 
 /** For every connection. With the system's default of two hours, a connection that died silently would look idle. */
 export const CONNECTION = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, connectionTimeoutMillis: 5_000 };
@@ -16,6 +17,8 @@ export interface DatabasePoolSettings {
   readonly maxConnections: number;
   /** Statements that may wait for a connection; further ones fail at once with `DatabaseBusy`. */
   readonly maxWaiting?: number;
+  /** How long a new connection may take; 5 s by default. */
+  readonly connectWithinMs?: number;
   /** 0 means no limit. */
   readonly maxStatementMs: number;
   /** Plan each statement once per connection. For a small set of frequent statements, because their texts are kept. */
@@ -23,6 +26,8 @@ export interface DatabasePoolSettings {
   /** Close a connection if a statement fails on it. For texts that begin a transaction themselves and leave it open when they fail. */
   readonly closesFailed?: boolean;
   readonly log: Log;
+  /** A transaction was committed that asked for these by `notifyAfterCommit`. */
+  readonly onCommitted?: (notifications: readonly Notification[]) => void;
 }
 
 /**
@@ -32,11 +37,9 @@ export interface DatabasePoolSettings {
 export class DatabasePool implements PostgresPool {
   readonly options: pg.PoolConfig;
   readonly #pool: pg.Pool;
-  readonly #maxWaiting: number;
+  readonly #settings: DatabasePoolSettings;
   /** Name by text; null if nothing is prepared. */
   readonly #statementNames: Map<string, string> | null;
-  readonly #closesFailed: boolean;
-  readonly #log: Log;
   #isAway = false;
   #isEnded = false;
 
@@ -45,15 +48,14 @@ export class DatabasePool implements PostgresPool {
     this.options = {
       ...connection,
       ...CONNECTION,
+      ...(settings.connectWithinMs !== undefined && { connectionTimeoutMillis: settings.connectWithinMs }),
       max: maxConnections,
       statement_timeout: maxStatementMs,
       query_timeout: maxStatementMs && maxStatementMs + ANSWER_MARGIN_MS,
       idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
     };
-    this.#maxWaiting = settings.maxWaiting ?? Number.POSITIVE_INFINITY;
+    this.#settings = settings;
     this.#statementNames = settings.prepares ? new Map() : null;
-    this.#closesFailed = settings.closesFailed ?? false;
-    this.#log = log;
     this.#pool = new pg.Pool(this.options);
     // The pool listens only to idle connections, and an unhandled error event would end the process.
     this.#pool.on("connect", (client) => {
@@ -64,11 +66,12 @@ export class DatabasePool implements PostgresPool {
 
   async connect(): Promise<PostgresPoolClient> {
     if (this.#isEnded) throw new DatabaseClosed();
-    if (this.#pool.waitingCount >= this.#maxWaiting) throw new DatabaseBusy();
+    const { maxWaiting = Number.POSITIVE_INFINITY } = this.#settings;
+    if (this.#pool.waitingCount >= maxWaiting) throw new DatabaseBusy();
     const client = await this.#told(() => this.#pool.connect());
     return new PooledConnection(client, {
+      ...this.#settings,
       statementNames: this.#statementNames,
-      closesFailed: this.#closesFailed,
       told: (action) => this.#told(action),
     });
   }
@@ -99,8 +102,9 @@ export class DatabasePool implements PostgresPool {
     const isAway = away !== null;
     if (isAway === this.#isAway || this.#isEnded) return;
     this.#isAway = isAway;
-    if (away) this.#log.warn({ err: away.cause }, "the database does not respond");
-    else this.#log.info("the database responds again");
+    const { log } = this.#settings;
+    if (away) log.warn({ err: away.cause }, "the database does not respond");
+    else log.info("the database responds again");
   }
 }
 
@@ -111,17 +115,21 @@ interface PreparingClient extends PostgresPoolClient {
   query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
 }
 
-interface PooledConnectionSettings {
+interface PooledConnectionSettings extends Pick<DatabasePoolSettings, "closesFailed" | "onCommitted"> {
   readonly statementNames: Map<string, string> | null;
-  readonly closesFailed: boolean;
   readonly told: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
+
+/** What a statement answers that is kept for later. */
+const NOTHING = { command: "SELECT", rowCount: 0, rows: [] } as const satisfies PostgresQueryResult<never>;
 
 /** One use of a connection, from checkout to return. */
 class PooledConnection implements PostgresPoolClient {
   readonly #client: PreparingClient;
   readonly #settings: PooledConnectionSettings;
   #isLost = false;
+  /** To be sent after the commit; null outside a transaction. */
+  #notifications: Notification[] | null = null;
 
   constructor(client: PreparingClient, settings: PooledConnectionSettings) {
     this.#client = client;
@@ -143,12 +151,26 @@ class PooledConnection implements PostgresPoolClient {
   }
 
   async #ask<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    if (this.#notifications && text === NOTIFY_STATEMENT) {
+      this.#notifications.push([String(parameters[0]), String(parameters[1])]);
+      return NOTHING;
+    }
     try {
-      return await this.#settings.told(() => this.#send<R>(text, parameters));
+      const result = await this.#settings.told(() => this.#send<R>(text, parameters));
+      if (parameters.length === 0) this.#noteTransaction(text);
+      return result;
     } catch (error) {
-      this.#isLost ||= this.#settings.closesFailed || error instanceof DatabaseAway;
+      this.#isLost ||= this.#settings.closesFailed === true || error instanceof DatabaseAway;
       throw error;
     }
+  }
+
+  #noteTransaction(text: string): void {
+    if (/^(begin|start transaction)/.test(text)) this.#notifications = [];
+    else if (text === "commit") {
+      this.#settings.onCommitted?.(this.#notifications ?? []);
+      this.#notifications = null;
+    } else if (text === "rollback") this.#notifications = null;
   }
 
   #send<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {

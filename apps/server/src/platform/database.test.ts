@@ -4,6 +4,7 @@ import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { DatabaseBusy } from "./database-away.ts";
 import { type Log, silentLog } from "./log.ts";
+import { notifyAfterCommit } from "./notifier.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres/postgres-test-database.ts";
 import { until } from "./retry.ts";
 import { Secret } from "./secret.ts";
@@ -38,6 +39,33 @@ test("a notification reaches the listeners of its channel and no others", async 
   await database.notify("mine", "hello");
   await waitFor(() => mine.heard.length > 0);
   expect([mine.heard, other.heard]).toEqual([["hello"], []]);
+});
+
+test("a transaction's notification is sent after its commit, and never where it is rolled back", async () => {
+  const { heard, handler } = recorder();
+  await database.listen("committed", handler);
+  const { promise: written, resolve: isWritten } = Promise.withResolvers<void>();
+  const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>();
+  const committing = database.db.transaction().execute(async (trx) => {
+    await notifyAfterCommit(trx, "committed", "a change");
+    isWritten();
+    await mayCommit;
+  });
+  await written;
+  const { rows: locks } =
+    await sql`select from pg_locks where locktype = 'object' and mode = 'AccessExclusiveLock'`.execute(database.db);
+  await expect(
+    database.vital.transaction().execute(async (trx) => {
+      await notifyAfterCommit(trx, "committed", "what never was");
+      throw new Error("rolled back");
+    }),
+  ).rejects.toThrow("rolled back");
+  await database.notify("committed", "in between");
+  await waitFor(() => heard.length > 0);
+  commit();
+  await committing;
+  await waitFor(() => heard.length > 1);
+  expect([heard, locks]).toEqual([["in between", "a change"], []]);
 });
 
 test("a closed subscription hears no more", async () => {

@@ -5,6 +5,7 @@ import type { Clock } from "./clock.ts";
 import { DatabaseAway } from "./database-away.ts";
 import { CONNECTION, DatabasePool } from "./database-pool.ts";
 import type { Log } from "./log.ts";
+import { type Notification, Notifier } from "./notifier.ts";
 import type { PostgresAddress } from "./postgres/embedded-postgres.ts";
 import { BackOff, sleep } from "./retry.ts";
 import type { Secret } from "./secret.ts";
@@ -17,6 +18,8 @@ const LANES = {
   unhurried: { maxConnections: 1, maxStatementMs: 0 },
   // The facts of live streams are written by the same few statements, twice a second.
   vital: { maxConnections: 4, prepares: true },
+  // For the heartbeat alone: it shows within seconds that the database is back, while other lanes still wait for answers.
+  lease: { maxConnections: 1, maxStatementMs: 1_500, prepares: true, connectWithinMs: 2_500 },
   // Public queries run few at a time, because each costs as much as an API query, and in order of arrival.
   viewers: { maxConnections: 2, maxWaiting: 500, prepares: true },
   // One, so that a worker that takes a job sees those that the process's other workers have taken.
@@ -46,6 +49,8 @@ export interface Database<Schema> {
   readonly unhurried: Kysely<Schema>;
   /** For heartbeats, facts and publishing, which keep broadcasts alive. Statements are prepared. */
   readonly vital: Kysely<Schema>;
+  /** For the node's lease. A statement may take 1.5 s. */
+  readonly lease: Kysely<Schema>;
   /** For public queries. Statements are prepared; if 500 are waiting, further ones fail at once. */
   readonly viewers: Kysely<Schema>;
   /** For the job queue, whose statements can be whole transactions. */
@@ -72,17 +77,14 @@ export async function openDatabase<Schema>(
     ...("reveal" in connection ? { connectionString: connection.reveal() } : connection),
     application_name: "weir",
   };
-  const poolOf = (lane: keyof typeof LANES) =>
-    new DatabasePool({ connection: config, maxStatementMs, log: log.child({ lane }), ...LANES[lane] });
-  const pools = {
-    db: poolOf("db"),
-    unhurried: poolOf("unhurried"),
-    vital: poolOf("vital"),
-    viewers: poolOf("viewers"),
-    jobs: poolOf("jobs"),
-  };
-  const open = (pool: DatabasePool) => new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  const db = open(pools.db);
+  const onCommitted = (notifications: readonly Notification[]) => notifier.send(notifications);
+  const pools = ofLanes(
+    (lane) =>
+      new DatabasePool({ connection: config, maxStatementMs, log: log.child({ lane }), onCommitted, ...LANES[lane] }),
+  );
+  const lanes = ofLanes((lane) => new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pools[lane] }) }));
+  const { db } = lanes;
+  const notifier = new Notifier(db as Kysely<unknown>, log);
   await reach(db, placeOf(connection), { clock, log, signal });
 
   const listener = new ChannelListener(
@@ -92,11 +94,7 @@ export async function openDatabase<Schema>(
   );
   let closing: Promise<void> | null = null;
   return {
-    db,
-    unhurried: open(pools.unhurried),
-    vital: open(pools.vital),
-    viewers: open(pools.viewers),
-    jobs: open(pools.jobs),
+    ...lanes,
     listen: (channel, handler) => listener.listen(channel, handler),
     async notify(channel, payload) {
       const bytes = Buffer.byteLength(payload);
@@ -120,6 +118,12 @@ export async function openDatabase<Schema>(
     },
   };
 }
+
+const ofLanes = <Value>(make: (lane: keyof typeof LANES) => Value) =>
+  Object.fromEntries(Object.keys(LANES).map((lane) => [lane, make(lane as keyof typeof LANES)])) as Record<
+    keyof typeof LANES,
+    Value
+  >;
 
 /** Host and port, for people; null for the embedded server. */
 function placeOf(connection: DatabaseConnection): string | null {

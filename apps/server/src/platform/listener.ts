@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { StartupError } from "./startup-error.ts";
 
 /** As errors show it; its first word in capitals is that of its setting, `WEIR_…_PORT`. */
-export type ListenerName = "HTTP" | "HTTPS" | "RTMP" | "metrics" | "WebRTC UDP" | "STUN UDP";
+export type ListenerName = "HTTP" | "HTTPS" | "RTMP" | "RTMPS" | "metrics" | "SRT UDP" | "WebRTC UDP" | "STUN UDP";
 
 /** A port of this server: where its setting puts it, and where it is open. */
 export class Listener {

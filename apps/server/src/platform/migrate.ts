@@ -26,7 +26,22 @@ interface Applied {
  * so a failure leaves nothing behind. Throws `StartupError` for a database that a newer Weir wrote.
  */
 export async function migrate<Schema>(db: Kysely<Schema>, folder: string, log: Log): Promise<void> {
+  await migrateBy(db, await readMigrations(folder), log);
+}
+
+/** The same, up to the schema with these migrations, which is one of this Weir or of an earlier one. */
+export async function migrateTo<Schema>(
+  db: Kysely<Schema>,
+  folder: string,
+  history: readonly Omit<Applied, "number">[],
+  log: Log,
+): Promise<void> {
   const migrations = await readMigrations(folder);
+  checkHistory(history, migrations);
+  await migrateBy(db, migrations.slice(0, history.length), log);
+}
+
+async function migrateBy<Schema>(db: Kysely<Schema>, migrations: readonly Migration[], log: Log): Promise<void> {
   const done = await db.transaction().execute(async (trx) => {
     // A server may have a limit of its own.
     await sql`set local statement_timeout = 0`.execute(trx);
@@ -61,7 +76,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-function checkHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
+function checkHistory(applied: readonly Omit<Applied, "number">[], migrations: readonly Migration[]): void {
   const newest = applied.at(-1);
   if (newest && applied.length > migrations.length) {
     throw new StartupError(

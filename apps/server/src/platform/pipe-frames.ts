@@ -9,7 +9,10 @@ export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
 /** Each frame's bytes are collected in a buffer of its own, so messages may keep views into it. */
-export function frameReader<Message>(read: (body: Buffer) => Message): (bytes: Uint8Array) => Message[] {
+export function frameReader<Message>(
+  read: (body: Buffer) => Message,
+  maxBytes = MAX_FRAME_BYTES,
+): (bytes: Uint8Array) => Message[] {
   const length = Buffer.alloc(LENGTH_BYTES);
   let lengthBytes = 0;
   let body = Buffer.alloc(0);
@@ -21,7 +24,7 @@ export function frameReader<Message>(read: (body: Buffer) => Message): (bytes: U
         length[lengthBytes++] = bytes[offset++] ?? 0;
         if (lengthBytes < LENGTH_BYTES) continue;
         const size = length.readUInt32BE();
-        if (size < 1 || size > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${size} bytes in a pipe`);
+        if (size < 1 || size > maxBytes) throw new RangeError(`a frame of ${size} bytes in a pipe`);
         body = Buffer.allocUnsafe(size);
         bodyBytes = 0;
       }
@@ -40,6 +43,33 @@ export function frameReader<Message>(read: (body: Buffer) => Message): (bytes: U
 export function jsonFrame(type: number, value: unknown): Uint8Array {
   const json = Buffer.from(JSON.stringify(value));
   return new FrameWriter(type, json.length).end(json);
+}
+
+const PLAIN = 1;
+const WITH_DATA = 2;
+
+/** A message of one protocol: JSON, and behind it the bytes of media that belong to it, if any. In a buffer of its own. */
+export function messageFrame(message: unknown, data?: readonly Uint8Array[]): Uint8Array {
+  if (!data) return jsonFrame(PLAIN, message);
+  const json = Buffer.from(JSON.stringify(message));
+  const dataBytes = data.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const frame = new FrameWriter(WITH_DATA, LENGTH_BYTES + json.length + dataBytes);
+  frame.uint32(json.length);
+  for (const piece of [json, ...data]) frame.bytes(piece);
+  return frame.end();
+}
+
+/**
+ * Returns a function that takes what a pipe brings, in pieces of any size, and returns the whole messages in it, the bytes as `data`. Throws for bytes
+ * that are no message.
+ */
+export function messageReader<Message>(maxBytes?: number): (bytes: Uint8Array) => Message[] {
+  return frameReader((body) => {
+    if (body[0] === PLAIN) return JSON.parse(body.toString("utf8", 1));
+    if (body[0] !== WITH_DATA) throw new RangeError(`a frame of unknown type ${body[0]} in a pipe`);
+    const end = 1 + LENGTH_BYTES + body.readUInt32BE(1);
+    return { ...JSON.parse(body.toString("utf8", 1 + LENGTH_BYTES, end)), data: body.subarray(end) };
+  }, maxBytes);
 }
 
 /** Writes one frame into a buffer of its own. */

@@ -8,12 +8,16 @@ const SHARED = new Uint8Array(64 * 1024);
 /**
  * Pass received bytes to `take`, in a buffer that is valid only during the call. This is Node's documented `onread` option, which saves a buffer
  * and a stream event per read, but exists for outgoing sockets only. For an accepted socket this function sets the same fields as the option. If
- * a version of Node has other fields, the socket's `data` event does the same at a higher cost.
+ * a version of Node has other fields, the socket's `data` event does the same at a higher cost; so it does for an encrypted socket, which may have
+ * decrypted bytes already.
  */
 export function readInto(socket: Socket, take: Taken): void {
   fields ??= onreadFields();
-  const handle = (socket as unknown as { _handle?: { useUserBuffer?(buffer: Uint8Array): void } })._handle;
-  if (fields === "unknown" || typeof handle?.useUserBuffer !== "function") {
+  const { _handle: handle, encrypted } = socket as unknown as {
+    readonly _handle?: { useUserBuffer?(buffer: Uint8Array): void };
+    readonly encrypted?: boolean;
+  };
+  if (encrypted || fields === "unknown" || typeof handle?.useUserBuffer !== "function") {
     socket.on("data", take);
     return;
   }

@@ -15,6 +15,7 @@ export interface ReadinessReport {
 export class Readiness {
   readonly #clock: Clock;
   readonly #checks = new Map<string, ReadinessCheck>();
+  readonly #notes = new Map<string, () => string | null>();
   #isDraining = false;
   #running: Promise<ReadinessReport> | null = null;
 
@@ -24,6 +25,11 @@ export class Readiness {
 
   add(name: string, check: ReadinessCheck): void {
     this.#checks.set(name, check);
+  }
+
+  /** As a check, of a part that others do without: its problem is reported, and the process is ready. */
+  addNote(name: string, note: () => string | null): void {
+    this.#notes.set(name, note);
   }
 
   /** Not ready from now on. */
@@ -46,7 +52,12 @@ export class Readiness {
     );
     return {
       isReady: results.every(([, problem]) => problem === null),
-      checks: Object.fromEntries(results.map(([name, problem]) => [name, problem ?? "ok"])),
+      checks: Object.fromEntries(
+        [...results, ...[...this.#notes].map(([name, note]) => [name, note()] as const)].map(([name, problem]) => [
+          name,
+          problem ?? "ok",
+        ]),
+      ),
     };
   }
 

@@ -1,7 +1,8 @@
 /** Clips: the domain floor chooses a span of stored media, and the media floor cuts it into media of its own. */
 
-import { type AssetLedger, assetPrefix } from "./asset-ledger.ts";
+import { assetPrefix, type MadeMedia } from "./asset-processor.ts";
 import type { MediaIndex } from "./media-index.ts";
+import type { TaskRun } from "./task-run.ts";
 
 export interface ClipWork {
   /** The asset that holds the clip. */
@@ -16,8 +17,8 @@ export interface ClipWork {
   readonly toMs: number;
 }
 
-/** The live window of a session that is not recorded, as a clip needs it. */
-export interface ClipWindow {
+/** What a clip shows of a session that is running, or has just ended. */
+export interface ClipMoments {
   readonly sessionId: string;
   readonly projectId: string;
   /** The asset that the clip becomes. */
@@ -27,15 +28,15 @@ export interface ClipWindow {
   readonly toMs: number;
 }
 
-/** Where the media node keeps it until the clip is made. */
-export function windowPrefix({ projectId, assetId }: Pick<ClipWindow, "projectId" | "assetId">): string {
+/** Where media nodes keep what a clip needs of a session that is not recorded, until the clip is made. */
+export function windowPrefix({ projectId, assetId }: Pick<ClipMoments, "projectId" | "assetId">): string {
   return `${assetPrefix(projectId, assetId)}window/`;
 }
 
 export interface ClipMaker {
-  /** Make the clip, up to `finished` or `failed`. Rejects for temporary faults; the caller then tries again later. */
-  make(work: ClipWork, ledger: AssetLedger, signal: AbortSignal): Promise<void>;
-  /** The window that a media node has kept under this prefix; null as long as it has not. */
+  /** Make the clip. Throws `TaskFailed` if there is nothing to cut, and other errors for temporary faults: the next run then starts over. */
+  make(work: ClipWork, run: TaskRun): Promise<MadeMedia>;
+  /** What media nodes have kept under this prefix; null if nothing. */
   findWindow(prefix: string): Promise<MediaIndex | null>;
   dropWindow(prefix: string): Promise<void>;
 }

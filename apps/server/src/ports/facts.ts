@@ -130,6 +130,13 @@ export interface LinkMeasure {
   readonly retransmits: number;
 }
 
+/** The same of a publisher over SRT, which has its lost packets sent again for as long as the two sides agreed. */
+export interface SrtMeasure extends LinkMeasure {
+  /** Packets that came too late, or never. */
+  readonly latePackets: number;
+  readonly latencyMs: number;
+}
+
 /** The same of all viewers by WebRTC: the median of the round trips, the average of the losses, and all retransmits. */
 export interface ViewersMeasure extends LinkMeasure {
   readonly count: number;
@@ -161,6 +168,8 @@ export interface SourceMetrics extends Fact {
   /** The state of the ladder; null if none was requested. */
   readonly transcoding: TranscodingReport | null;
   readonly webrtc: WebrtcMeasure;
+  /** Null where the publisher uses another protocol. */
+  readonly srt: SrtMeasure | null;
   /** The state of the multistream targets. */
   readonly targets: readonly TargetReport[];
 }

@@ -1,5 +1,6 @@
 /** The file of an asset goes to an address of the customer's: the domain floor says which and where to, the media floor sends it. */
 import type { MediaIndex } from "./media-index.ts";
+import type { TaskRun } from "./task-run.ts";
 
 export interface ExportWork {
   readonly taskId: string;
@@ -12,12 +13,6 @@ export interface ExportWork {
 }
 
 export interface FileExporter {
-  /**
-   * Sends the whole file in one request. Throws `TaskFailed`, and other errors for what may heal by itself: then it is called again later and
-   * sends everything anew. Stops soon after `signal` is aborted. `progressed` may throw to stop it.
-   */
-  send(
-    work: ExportWork,
-    how: { readonly signal: AbortSignal; readonly progressed: (fraction: number) => Promise<void> },
-  ): Promise<void>;
+  /** Sends the whole file in one request. Throws `TaskFailed`, and other errors for temporary faults: the next run then sends everything again. */
+  send(work: ExportWork, run: TaskRun): Promise<void>;
 }

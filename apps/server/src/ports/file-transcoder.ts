@@ -1,6 +1,7 @@
 /** A customer's file goes through the encoder and back to a bucket of theirs: the domain floor says from where to where, the media floor does it. */
 
-import type { AssetProfile, VideoSpec } from "./asset-ledger.ts";
+import type { AssetProfile, VideoSpec } from "./asset-processor.ts";
+import type { TaskRun } from "./task-run.ts";
 
 /** A bucket of an S3 store of the customer's. Its credentials are secrets. */
 export interface CustomerBucket {
@@ -34,11 +35,8 @@ export function transcodePrefix(projectId: string, taskId: string): string {
 
 export interface FileTranscoder {
   /**
-   * From the input to everything written. Throws `TaskFailed`, and other errors for what may heal by itself: then it is called again later
-   * and goes on where it was. Stops soon after `signal` is aborted. `progressed` may throw to stop it.
+   * From the input to everything written. Throws `TaskFailed`, and other errors for temporary faults: the next run then continues behind the
+   * finished work of this one.
    */
-  transcode(
-    work: TranscodeWork,
-    how: { readonly signal: AbortSignal; readonly progressed: (fraction: number) => Promise<void> },
-  ): Promise<VideoSpec>;
+  transcode(work: TranscodeWork, run: TaskRun): Promise<VideoSpec>;
 }

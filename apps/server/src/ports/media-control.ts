@@ -1,11 +1,24 @@
 /** Requests from the domain floor to the media floor. */
 
-import type { ClipWindow } from "./clip-maker.ts";
-import type { StoredContent } from "./playback-gate.ts";
+import type { ClipMoments } from "./clip-maker.ts";
+import type { StoredContent } from "./media-catalogue.ts";
 
 export type StopReason = "terminated" | "suspended" | "deleted" | "key-rotated";
 
+/** `not-here`: no media process holds the session, or has anything of those moments. `too-many`: others are being stored. */
+export type StoreAnswer = "stored" | "not-here" | "too-many" | "failed";
+
+/** A stream's newest owner. */
+export interface StreamMove {
+  readonly streamId: string;
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly nodeId: string;
+}
+
 export interface MediaControl {
+  /** The stream has a new owner on another node than before: an earlier one lets its publisher go, and sends and records no more. */
+  moved(move: StreamMove): Promise<void>;
   /**
    * Close the stream's publisher, on whichever node it is. `terminated` lets viewers finish the playlist; `suspended` and `deleted` refuse
    * viewers at once. After `key-rotated` the session waits for the broadcaster to return with the new key, as after a lost connection.
@@ -15,15 +28,13 @@ export interface MediaControl {
   accessChanged(playbackId: string | "all"): Promise<void>;
   /** The multistream targets of a stream changed: its session fetches them again. */
   targetsChanged(streamId: string): Promise<void>;
-  /** The recording is ready: report the size of its MP4 to the `PlaybackGate`. Does nothing if no media node is serving. */
+  /** The recording is ready: report the size of its MP4 to the `MediaCatalogue`. Does nothing if no media node is serving. */
   measureRecording(content: StoredContent): Promise<void>;
   /**
-   * Move what a running session records up to a program date-time (milliseconds since the epoch) into the object store, as soon as it is recorded,
-   * so that a clip can be cut from it. Facts report when it is there.
+   * Put what a session shows between two moments into the object store, once it is complete there: into its recording, or, if it is not recorded, where
+   * the `ClipMaker` finds it. Answers when the object store has it and the database knows, or when it cannot be done. Safe to repeat.
    */
-  sealRecording(sessionId: string, untilMs: number): Promise<void>;
-  /** Keep what a running session shows now, up to the end of the clip, where the `ClipMaker` finds it. Nothing happens where the session is not live. */
-  keepWindow(window: ClipWindow): Promise<void>;
+  storeMoments(moments: ClipMoments): Promise<StoreAnswer>;
   /** Send a generated picture and tone to the stream through its own ingest, for `seconds`. */
   startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** The gate for viewers. */
 
-import type { MediaIndex } from "./media-index.ts";
+import type { StoredContent } from "./media-catalogue.ts";
 
 /** The viewer who asks, as described to the customer's webhook. `url` has no query, and so no credentials. */
 export interface ViewerDetails {
@@ -43,15 +43,6 @@ export type PlaybackContent =
   | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
   | StoredContent;
 
-/** A complete piece of media in the object store. A recording has the id of its session. */
-export interface StoredContent {
-  readonly kind: "recording" | "asset";
-  readonly id: string;
-  readonly projectId: string;
-  /** The original is not for this viewer: its owner keeps originals to holders of owner tokens. */
-  readonly isOriginalWithheld?: boolean;
-}
-
 export type PlaybackDecision =
   | {
       readonly ok: true;
@@ -82,12 +73,4 @@ export interface PlaybackGate {
    * webhook only after the refresh interval (lifecycles.md, viewer session).
    */
   recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
-  /** The playback id of a session's recording; null if there is none. */
-  recordingOf(sessionId: string): Promise<string | null>;
-  /** The newest recording of a stream that plays and has pictures; null if there is none. It has the policy of its stream. */
-  newestRecordingOf(streamId: string): Promise<StoredContent | null>;
-  /** The location of the bytes of stored content; null until it is ready. */
-  mediaIndex(content: StoredContent): Promise<MediaIndex | null>;
-  /** Reports the size of stored content as one MP4. Returns at once. */
-  noteMp4Size(content: StoredContent, bytes: number): void;
 }

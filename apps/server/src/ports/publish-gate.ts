@@ -30,7 +30,7 @@ export interface PublishRequest {
 
 export type PublishRefusal = "unknown-key" | "suspended" | "too-many" | "draining" | "unavailable";
 
-/** The right to publish one stream. `epoch` fences it: a later grant for the same stream has a higher epoch and wins everywhere. */
+/** The right to publish one stream. `epoch` fences it: of the grants whose media has begun, the one with the highest epoch wins everywhere. */
 export interface PublishGrant {
   readonly streamId: string;
   readonly projectId: string;
@@ -66,6 +66,8 @@ export interface SessionStart {
   readonly sessionId: string;
   /** Null for a new session. */
   readonly resume: TimelinePosition | null;
+  /** The epoch of the session's last owner, on any node: who has the session of that epoch goes on exactly where it is. Null for a new session. */
+  readonly previousEpoch: number | null;
   /** The target duration, in seconds, that the stream's last session would have required; null without an earlier session. */
   readonly lastTargetDuration: number | null;
   /** The sound of the session before this one; null if there was none. */
@@ -107,10 +109,12 @@ export interface RefusedAttempt {
 }
 
 export interface PublishGate {
-  /** Asked once for each publish attempt, before a byte of media is kept. Takes the lease, which fences off an earlier publisher of the stream. */
+  /** Asked once for each publish attempt, before a byte of media is kept. Changes nothing for the stream's present publisher. */
   authorize(request: PublishRequest): Promise<PublishDecision>;
-  /** Asked after the first keyframe (or first audio packet). Null if a newer grant exists or the stream may no longer publish. */
+  /** Asked after the first keyframe (or first audio packet): makes the publisher the stream's owner. Null if a newer one is, or the stream may no longer publish. */
   begin(grant: PublishGrant, at: number): Promise<SessionStart | null>;
+  /** Whether this node has its lease. Without, it cannot know whether another node has its streams. */
+  hasLease(): boolean;
   /** Reports each refusal. Returns at once. */
   refused(attempt: RefusedAttempt): void;
   /** The current multistream targets of a stream. Asked whenever they may have changed while the stream is live. */

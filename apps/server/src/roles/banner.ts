@@ -4,6 +4,8 @@ export interface BannerFacts {
   /** Whether the dashboard is built. */
   readonly hasDashboard: boolean;
   readonly rtmpUrl: string | null;
+  readonly rtmpsUrl?: string | null;
+  readonly srtUrl?: string | null;
   readonly dataFolder: string;
   /** The key that was made at this start; null at every other. */
   readonly newApiKey: string | null;
@@ -12,10 +14,13 @@ export interface BannerFacts {
 }
 
 /** The lines for the person who started Weir: where it is and what to do next. The one place where an API key is printed. */
-export function banner({ url, hasDashboard, rtmpUrl, dataFolder, newApiKey, warnings }: BannerFacts): string {
-  const facts: readonly (readonly [string, string | null])[] = [
+export function banner(about: BannerFacts): string {
+  const { url, hasDashboard, rtmpUrl, rtmpsUrl, srtUrl, dataFolder, newApiKey, warnings } = about;
+  const facts: readonly (readonly [string, string | null | undefined])[] = [
     [hasDashboard ? "Dashboard" : "API", url],
     ["RTMP", rtmpUrl && `${rtmpUrl}/<stream key>`],
+    ["RTMPS", rtmpsUrl && `${rtmpsUrl}/<stream key>`],
+    ["SRT", srtUrl && `${srtUrl}?streamid=<stream key>`],
     ["Data", dataFolder],
     ["API key", newApiKey],
     ...warnings.map((warning) => ["Warning", warning] as const),

@@ -47,11 +47,14 @@ function shownValue(value: Config[keyof Config]): string | null {
   return value === null ? null : String(value);
 }
 
+/** The variable by which the command line learns its server. A shell that has it may start a server, too. */
+const OF_COMMAND_LINE = "WEIR_URL";
+
 /** A sentence about each variable in `env` that looks like a setting but is not, most likely because of a typo. */
 export function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
   const known: readonly string[] = Object.values(SETTINGS).map(({ variable }) => variable);
   return Object.keys(env)
-    .filter((variable) => variable.startsWith("WEIR_") && !known.includes(variable))
+    .filter((variable) => variable.startsWith("WEIR_") && variable !== OF_COMMAND_LINE && !known.includes(variable))
     .map((variable) => {
       const nearest = nearestName(variable, known);
       const remedy = nearest ? `did you mean ${nearest}?` : "see docs/4-operate/settings.md";

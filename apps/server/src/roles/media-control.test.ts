@@ -1,24 +1,41 @@
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { Schema } from "../domains/index.ts";
 import type { ChannelHandler } from "../platform/channel-listener.ts";
+import { ManualClock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import { silentLog } from "../platform/log.ts";
+import type { StoreAnswer } from "../ports/index.ts";
 import { notifyMediaControl, obeyMediaControl } from "./media-control.ts";
 
-const handlers: ChannelHandler[] = [];
+const channels = new Map<string, ChannelHandler[]>();
+const clock = new ManualClock(0);
+/** The nodes that the database knows. */
+let serving: readonly string[] = ["here"];
+const nodes = {
+  selectFrom: () => nodes,
+  select: () => nodes,
+  where: () => nodes,
+  orderBy: () => nodes,
+  execute: async () => serving.map((id) => ({ id })),
+};
 const database = {
-  db: {} as Database<Schema>["db"],
-  notify: async (_channel: string, payload: string) => {
-    for (const { message } of handlers) message(payload);
+  db: nodes as unknown as Database<Schema>["db"],
+  notify: async (channel: string, payload: string) => {
+    for (const { message } of channels.get(channel) ?? []) message(payload);
   },
-  listen: async (_channel: string, handler: ChannelHandler) => {
-    handlers.push(handler);
+  listen: async (channel: string, handler: ChannelHandler) => {
+    channels.set(channel, [...(channels.get(channel) ?? []), handler]);
     return { close: async () => {} };
   },
 };
+const MOMENTS = { sessionId: "session", projectId: "project", assetId: "clip", fromMs: 1, toMs: 2 };
 
-async function obey() {
-  handlers.length = 0;
+beforeEach(() => {
+  channels.clear();
+  serving = ["here"];
+});
+
+async function obey(nodeId = "here", answer: () => Promise<StoreAnswer> = async () => "stored") {
   const calls: unknown[][] = [];
   const note =
     (name: string) =>
@@ -27,13 +44,16 @@ async function obey() {
   const log = { ...silentLog, warn: vi.fn() };
   await obeyMediaControl(
     database,
-    () => "here",
+    () => nodeId,
     {
+      moved: note("moved"),
       stop: note("stop"),
       accessChanged: note("accessChanged"),
       targetsChanged: note("targetsChanged"),
-      sealRecording: note("sealRecording"),
-      keepWindow: note("keepWindow"),
+      storeMoments(moments) {
+        note("storeMoments")(moments);
+        return answer();
+      },
       measureRecording: note("measureRecording"),
       startTestBroadcast: note("startTestBroadcast"),
     },
@@ -44,18 +64,62 @@ async function obey() {
 
 test("a request of the domain floor arrives at every media node with its arguments", async () => {
   const { calls } = await obey();
-  const control = notifyMediaControl(database);
+  const control = notifyMediaControl(database, clock);
   await control.stop("stream", "suspended");
-  await control.sealRecording("session", 5_000);
+  await control.targetsChanged("stream");
   expect(calls).toEqual([
     ["stop", "stream", "suspended"],
-    ["sealRecording", "session", 5_000],
+    ["targetsChanged", "stream"],
   ]);
+});
+
+test("a command with an answer is answered by every node, and the best answer counts when all are there", async () => {
+  serving = ["here", "there"];
+  const slow = Promise.withResolvers<StoreAnswer>();
+  const { calls } = await obey("here", async () => "not-here");
+  await obey("there", () => slow.promise);
+  let answer: StoreAnswer | null = null;
+  const asked = notifyMediaControl(database, clock)
+    .storeMoments(MOMENTS)
+    .then((value) => {
+      answer = value;
+    });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([calls, answer]).toEqual([[["storeMoments", MOMENTS]], null]);
+  slow.resolve("stored");
+  await asked;
+  expect(answer).toBe("stored");
+});
+
+test("a node that does not answer, or that fails, is waited for 26 s", async () => {
+  serving = ["here", "gone", "broken"];
+  await obey("here", async () => "not-here");
+  const { log } = await obey("broken", () => Promise.reject(new Error("no")));
+  const asked = notifyMediaControl(database, clock).storeMoments(MOMENTS);
+  await vi.waitUntil(() => log.warn.mock.calls.length > 0);
+  clock.advance(26_000);
+  expect(await asked).toBe("not-here");
+});
+
+test("without a media node there is no answer to wait for", async () => {
+  serving = [];
+  expect(await notifyMediaControl(database, clock).storeMoments(MOMENTS)).toBe("not-here");
+});
+
+test("a command whose answer may have been missed is sent again", async () => {
+  serving = ["here"];
+  const answers = [new Promise<StoreAnswer>(() => {}), Promise.resolve<StoreAnswer>("stored")];
+  const { calls } = await obey("here", () => answers.shift() ?? Promise.resolve("failed"));
+  const asked = notifyMediaControl(database, clock).storeMoments(MOMENTS);
+  await vi.waitUntil(() => calls.length === 1);
+  for (const { reconnected } of channels.get("media_answers") ?? []) reconnected();
+  expect(await asked).toBe("stored");
+  expect(calls).toHaveLength(2);
 });
 
 test("what is for another node, or of a kind that a newer process sends, is left alone", async () => {
   const { calls, log } = await obey();
-  const send = (command: object) => database.notify("", JSON.stringify(command));
+  const send = (command: object) => database.notify("media_control", JSON.stringify(command));
   await send({ name: "startTestBroadcast", args: ["key", 10], nodeId: "elsewhere" });
   await send({ name: "startTestBroadcast", args: ["key", 10], nodeId: "here" });
   expect(log.warn).not.toHaveBeenCalled();
@@ -66,7 +130,7 @@ test("what is for another node, or of a kind that a newer process sends, is left
 
 test("after a lost connection everything is asked again that may have been missed", async () => {
   const { calls } = await obey();
-  handlers[0]?.reconnected();
+  for (const { reconnected } of channels.get("media_control") ?? []) reconnected();
   expect(calls).toEqual([
     ["accessChanged", "all"],
     ["targetsChanged", "all"],

@@ -1,14 +1,23 @@
-import { findServingMediaNode, type Schema } from "../domains/index.ts";
+import { findMediaNodes, type Schema } from "../domains/index.ts";
 import type { Subscription } from "../platform/channel-listener.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
-import type { MediaControl } from "../ports/index.ts";
+import type { MediaControl, StoreAnswer } from "../ports/index.ts";
+import { MediaAnswers, sendAnswer } from "./media-answers.ts";
 
 const CHANNEL = "media_control";
 
-/** What a media node does for each request of the port. */
+/** A clip waits so long for the segment with its end, 12 s, for late rungs, 3 s, and for the object store, 10 s. */
+const MAX_ANSWER_MS = 26_000;
+/** The best answer first: where several nodes had a part of a session, one of them has the moments. */
+const ANSWERS: readonly StoreAnswer[] = ["stored", "too-many", "failed", "not-here"];
+
+/** What a media node does for each request of the port, and answers to those that have an answer. */
 export type MediaCommands = {
-  readonly [Name in keyof MediaControl]: (...args: Parameters<MediaControl[Name]>) => void;
+  readonly [Name in keyof MediaControl]: (
+    ...args: Parameters<MediaControl[Name]>
+  ) => ReturnType<MediaControl[Name]> | Awaited<ReturnType<MediaControl[Name]>>;
 };
 
 /** A call of `MediaCommands`, as it goes through the database. */
@@ -17,6 +26,8 @@ interface Command {
   readonly args: readonly unknown[];
   /** Null: every node. */
   readonly nodeId: string | null;
+  /** The question that the node's answer belongs to. */
+  readonly answerTo?: string;
 }
 
 /** No process with role media is serving, so nothing can be broadcast. */
@@ -29,26 +40,37 @@ export class NoMediaNode extends Error {
 }
 
 /** The domain floor's side: says to whom it concerns what to do, through the database, also where both floors are one process. */
-export function notifyMediaControl(database: Pick<Database<Schema>, "db" | "notify">): MediaControl {
+export function notifyMediaControl(
+  database: Pick<Database<Schema>, "db" | "notify" | "listen">,
+  clock: Clock,
+): MediaControl {
+  const answers = new MediaAnswers(database, clock);
   const send = (command: Command) => database.notify(CHANNEL, JSON.stringify(command));
   const toAll =
     <Name extends keyof MediaControl>(name: Name) =>
     (...args: Parameters<MediaControl[Name]>) =>
       send({ name, args, nodeId: null });
   return {
+    moved: toAll("moved"),
     stop: toAll("stop"),
     accessChanged: toAll("accessChanged"),
     targetsChanged: toAll("targetsChanged"),
-    sealRecording: toAll("sealRecording"),
-    keepWindow: toAll("keepWindow"),
+    /** Every node answers, because a session that moved has left a part of its media on each. */
+    async storeMoments(...args) {
+      // A node that is being stopped still has what it showed, and stores it.
+      const nodeIds = await findMediaNodes(database.db, ["serving", "draining"]);
+      const ask = (answerTo: string) => send({ name: "storeMoments", args, nodeId: null, answerTo });
+      const given = await answers.ask<StoreAnswer>(nodeIds, ask, MAX_ANSWER_MS);
+      return ANSWERS.find((answer) => given.includes(answer)) ?? "not-here";
+    },
     async measureRecording(...args) {
-      const nodeId = await findServingMediaNode(database.db);
+      const [nodeId] = await findMediaNodes(database.db, ["serving"]);
       if (nodeId) await send({ name: "measureRecording", args, nodeId });
     },
     /** Throws `NoMediaNode`. */
     async startTestBroadcast(...args) {
       // Of several nodes one alone must send it, or they would take the stream from each other.
-      const nodeId = await findServingMediaNode(database.db);
+      const [nodeId] = await findMediaNodes(database.db, ["serving"]);
       if (!nodeId) throw new NoMediaNode();
       await send({ name: "startTestBroadcast", args, nodeId });
     },
@@ -57,7 +79,7 @@ export function notifyMediaControl(database: Pick<Database<Schema>, "db" | "noti
 
 /** The media floor's side: does what was said to all, and what was said to this node. */
 export function obeyMediaControl(
-  database: Pick<Database<Schema>, "listen">,
+  database: Pick<Database<Schema>, "listen" | "notify">,
   nodeId: () => string,
   commands: MediaCommands,
   log: Log,
@@ -68,8 +90,13 @@ export function obeyMediaControl(
       const command = JSON.parse(payload) as Command;
       if (!Object.hasOwn(commands, command.name)) return log.warn("a media command of an unknown kind was ignored");
       if (command.nodeId !== null && command.nodeId !== nodeId()) return;
-      const obey: (...args: never[]) => void = commands[command.name];
-      obey(...(command.args as never[]));
+      const obey: (...args: never[]) => unknown = commands[command.name];
+      const answer = obey(...(command.args as never[]));
+      const { answerTo: to } = command;
+      if (to === undefined) return;
+      Promise.resolve(answer)
+        .then((value) => sendAnswer(database, { to, nodeId: nodeId(), answer: value }))
+        .catch((error: unknown) => log.warn({ err: error, command: command.name }, "could not answer a media command"));
     },
     reconnected: () => {
       log.warn("media commands may have been missed while the database was unavailable");

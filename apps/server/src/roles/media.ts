@@ -1,19 +1,16 @@
-import type { Socket } from "node:dgram";
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, Restreaming, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
-import { publishSettings, RtmpServer, WhipIngest } from "../media/ingest/index.ts";
+import { SrtProcess } from "../media/srt/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
-import { StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
 import type { Confinement } from "../platform/confinement/confinement.ts";
 import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { HttpHandler } from "../platform/http/http-server.ts";
-import type { Listener } from "../platform/listener.ts";
-import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import { obeyMediaControl } from "./media-control.ts";
+import { openIngests } from "./open-ingests.ts";
 import type { Opening } from "./opening.ts";
 
 /** The share of the machine for live transcoding where nothing is set: the rest is for ingest, delivery and the database. */
@@ -39,6 +36,8 @@ export interface MediaRole {
   };
   /** Cores of live transcoding, in use and in all. */
   transcoding(): TranscodeAdmission["budget"];
+  /** By its setting, or because its port or the library is not to be had. */
+  readonly isSrtOff: boolean;
   /** End every session cleanly; publishers are told why. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -55,13 +54,15 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
     freeBytes: () => process.availableMemory(),
   });
-  const restream = new Restreaming({ clock, log, outbound });
-  opened.defer(() => restream.close());
+  const srt = new SrtProcess({ clock, log });
+  opened.defer(() => srt.close());
+  const restream = new Restreaming({ clock, log, outbound, srt });
   const plane = new MediaPlane({
     clock,
     log,
     publishGate: domains.publishGate,
     playbackGate: domains.playbackGate,
+    catalogue: domains.mediaCatalogue,
     eventSink: domains.eventSink,
     store,
     viewerSecret: await domains.viewerSecret(),
@@ -85,28 +86,11 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
   });
   opened.defer(() => plane.close());
   await plane.start();
+  domains.node.hold(plane);
 
-  const maxConnections = budget.rtmp;
-  const publishing = publishSettings({ clock, log, gate: domains.publishGate, hub: plane, maxConnections });
-  const rtmp = new RtmpServer({ publishing, listener: listeners.rtmp, proxies, maxConnections });
-  opened.defer(() => rtmp.close());
-  await rtmp.listen();
-
-  const reserved = await openUdp(listeners.webrtc, log);
-  if (listeners.webrtc && reserved) {
-    const { port } = listeners.webrtc;
-    // For the WebRTC process, which opens it by itself.
-    reserved.close();
-    const host = config.host === "localhost" ? "127.0.0.1" : config.host;
-    const bindAddress = host === "0.0.0.0" || host === "::" ? null : host;
-    const peers = new WebrtcProcess({ clock, log, port, bindAddress });
-    opened.defer(() => peers.close());
-    const socket = await openUdp(listeners.stun, log);
-    if (socket) opened.adopt(new StunResponder(socket, clock), (stun) => stun.close());
-    const address = { addresses: config.webrtcAddress, host, port };
-    const publish = new WhipIngest({ publishing, proxies, peers, address, children: transcoders });
-    plane.serveWebrtc({ publish, peers, address, stunPort: socket?.address().port ?? null });
-  }
+  const gates = { gate: domains.publishGate, pullGate: domains.pullGate };
+  const ingests = await openIngests(opening, { plane, srt, ...gates, outbound, children: transcoders });
+  opened.use(ingests);
 
   const broadcasts = new TestBroadcasts({ log, clock });
   opened.defer(() => broadcasts.close());
@@ -116,6 +100,9 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     () => domains.node.id,
     {
       // First the gate, so that what the plane asks anew is read anew.
+      moved: (move) => {
+        if (move.nodeId !== domains.node.id) plane.moved(move);
+      },
       stop: (streamId, why) => {
         domains.accessChanged("all");
         plane.stop(streamId, why);
@@ -126,10 +113,9 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
       },
       targetsChanged: (streamId) => plane.targetsChanged(streamId),
       measureRecording: (content) => plane.measureRecording(content),
-      keepWindow: (window) => plane.keepWindow(window),
-      sealRecording: (sessionId, untilMs) => plane.sealRecording(sessionId, untilMs),
+      storeMoments: (moments) => plane.storeMoments(moments),
       startTestBroadcast: (streamKey, seconds) =>
-        broadcasts.start({ url: `rtmp://${self}:${listeners.rtmp.port}/live/${streamKey}`, seconds }),
+        void broadcasts.start({ url: `rtmp://${self}:${listeners.rtmp.port}/live/${streamKey}`, seconds }),
     },
     log,
   );
@@ -145,16 +131,11 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
       sentToTargets: restream.sent,
     }),
     transcoding: () => admission.budget,
+    isSrtOff: !ingests.isSrtOpen,
     async drain() {
-      rtmp.stopListening();
+      ingests.stopListening();
       await plane.drain();
     },
     close: () => all.disposeAsync(),
   };
-}
-
-/** Null where the port is off or taken: HLS and RTMP do without WebRTC. */
-async function openUdp(listener: Listener | null, log: Log): Promise<Socket | null> {
-  const refused = ({ message }: Error) => void log.warn(`${message}; going on without it`);
-  return (await listener?.openUdp().catch(refused)) ?? null;
 }

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** This node's name: made once and kept in its data folder, so that after a restart, or a power cut, it finds what it held before. */
@@ -12,6 +12,20 @@ export function nodeNameOf(dataFolder: string): string {
   renameSync(`${file}.new`, file);
   syncFolder(dataFolder);
   return name;
+}
+
+const BOOT_ID = "/proc/sys/kernel/random/boot_id";
+
+/**
+ * The data folder, as no other folder of any machine is named: by this start of the kernel, and by the folder on it. Its lock lets one process at a
+ * time run there, so that an earlier one of the same place no longer runs. Null where the system does not name its start.
+ */
+export function nodePlaceOf(dataFolder: string): string | null {
+  if (!existsSync(BOOT_ID)) return null;
+  const { dev, ino } = statSync(dataFolder);
+  return createHash("sha256")
+    .update([readFileSync(BOOT_ID, "utf8").trim(), dev, ino].join(" "))
+    .digest("hex");
 }
 
 function syncFolder(path: string): void {

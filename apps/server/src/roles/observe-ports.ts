@@ -31,6 +31,7 @@ export function observePorts(
         return decision;
       },
       begin: (grant, at) => tracing.step("publish.begin", {}, () => publishGate.begin(grant, at)),
+      hasLease: () => publishGate.hasLease(),
       refused: (attempt) => publishGate.refused(attempt),
       targets: (streamId) => publishGate.targets(streamId),
     },
@@ -48,10 +49,6 @@ export function observePorts(
         accesses.add([protocol, recheckOutcome(decision)]);
         return decision;
       },
-      recordingOf: (sessionId) => playbackGate.recordingOf(sessionId),
-      newestRecordingOf: (streamId) => playbackGate.newestRecordingOf(streamId),
-      mediaIndex: (content) => playbackGate.mediaIndex(content),
-      noteMp4Size: (content, bytes) => playbackGate.noteMp4Size(content, bytes),
     },
     eventSink: observeSink(eventSink, metrics),
   };

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
-import { freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
+import { freeBytesOf, openDataFolder, RESTORING_FILE } from "../platform/data-folder.ts";
 import { takeLock } from "../platform/folder-lock.ts";
 import { TlsFiles } from "../platform/http/tls-files.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
@@ -52,9 +53,16 @@ export async function beginOpening(settings: WeirSettings, opened: AsyncDisposab
   const dataFolder = openDataFolder(config.dataDir);
   readiness.add("disk", () => (freeBytesOf(dataFolder) < MIN_FREE_BYTES ? "almost full" : null));
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
+  if (existsSync(join(dataFolder, RESTORING_FILE)))
+    throw new StartupError(
+      `a restore into ${dataFolder} was interrupted: repeat weir restore, or remove the folder to start empty`,
+    );
   const listeners = listenersOf(config);
   await listeners.http.check();
-  if (config.roles.includes("media")) await listeners.rtmp.check();
+  if (config.roles.includes("media")) {
+    await listeners.rtmp.check();
+    await listeners.rtmps?.check();
+  }
   const tls = await tlsOf(config, clock, log);
   await listeners.https?.check();
   const store = await openObjectStore({ dataFolder, config, clock, log });

@@ -118,6 +118,14 @@ export const SETTINGS = {
     flag,
     "0",
   ),
+  pullNetworks: optional(
+    {
+      variable: "WEIR_PULL_NETWORKS",
+      about:
+        "Private networks that streams may be pulled from, such as the network of your cameras. Pulls alone may enter them; webhooks, imports and targets may not.",
+    },
+    networks,
+  ),
   trustedProxies: optional(
     {
       variable: "WEIR_TRUSTED_PROXIES",

@@ -4,6 +4,7 @@ import { Metrics } from "../platform/metrics/metrics.ts";
 import { noTracing } from "../platform/telemetry/tracing.ts";
 import type { EventSink, PlaybackDecision, PublishDecision } from "../ports/index.ts";
 import { observePorts, type Ports } from "./observe-ports.ts";
+import { measureSrt } from "./open-srt.ts";
 import {
   measureConnections,
   measureDatabase,
@@ -31,21 +32,21 @@ const sink: EventSink = { report: () => {}, countViewers: () => {}, settle: asyn
 function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   const metrics = new Metrics();
   const media = {
-    ...{
-      sessions: 1,
-      waitingRequests: 2,
-      webrtcViewers: 3,
-      publishers: 2,
-      bytesReceived: 3,
-      bytesSent: 4,
-      sent: { playlist: 1, part: 2, segment: 3 },
-      requests: 5,
-      ladders: 6,
-      transcodeLagMs: 700,
-      targets: { pending: 1, online: 2, offline: 3 },
-      sentToTargets: { bytes: 4, skippedMs: 5_000 },
-    },
-    ...{ transcodeChildren: 8, diskFreeBytes: 9, unsealedChapters: 10 },
+    sessions: 1,
+    waitingRequests: 2,
+    webrtcViewers: 3,
+    publishers: 2,
+    bytesReceived: 3,
+    bytesSent: 4,
+    sent: { playlist: 1, part: 2, segment: 3 },
+    requests: 5,
+    ladders: 6,
+    transcodeLagMs: 700,
+    targets: { pending: 1, online: 2, offline: 3 },
+    sentToTargets: { bytes: 4, skippedMs: 5_000 },
+    transcodeChildren: 8,
+    diskFreeBytes: 9,
+    unsealedChapters: 10,
     pages: { pagesInUse: 11, pagesFree: 12 },
   };
   const feed = { readers: 1, subjects: 2, tooSlow: 3 };
@@ -55,6 +56,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   measureConnections(metrics, { open: 6, refused: 7 });
   measureDomains(metrics, { figures: () => ({ factsWaiting: 4, factsDropped: 5, feed }) });
   measureMedia(metrics, { figures: () => media });
+  measureSrt(metrics, { packets: { received: 9, lost: 3, retransmitted: 2, late: 1 } });
   requestCounter(metrics).add(["GET", "/api/stream", "2xx"]);
   outboundCounter(metrics).add(["timeout"]);
   const ports = observePorts(
@@ -62,16 +64,13 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
       publishGate: {
         authorize: async () => granted,
         begin: async () => null,
+        hasLease: () => true,
         refused: () => {},
         targets: async () => [],
       },
       playbackGate: {
         open: async () => denied,
         recheck: async () => denied,
-        recordingOf: async () => null,
-        newestRecordingOf: async () => null,
-        mediaIndex: async () => null,
-        noteMp4Size: () => {},
       },
       eventSink: sink,
     },

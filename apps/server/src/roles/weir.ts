@@ -1,19 +1,20 @@
-import { createDomains } from "../domains/index.ts";
+import { createDomains, type IngestPorts, ingestAddresses } from "../domains/index.ts";
 import { DOMAIN_SETTINGS } from "../domains/settings.ts";
 import { Audiences, readCountries } from "../platform/audience/index.ts";
+import { DatabaseClock } from "../platform/clock.ts";
 import { type Confinement, UNCONFINED } from "../platform/confinement/confinement.ts";
 import { deviceGroups } from "../platform/confinement/device-groups.ts";
 import { findConfinement } from "../platform/confinement/find-confinement.ts";
 import { diskOf, isAlmostFull, privateFolders } from "../platform/data-folder.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
+import type { Log } from "../platform/log.ts";
 import { valuesOf } from "../platform/setting-kinds.ts";
-import type { UploadServer } from "../platform/uploads/upload-server.ts";
 import type { BannerFacts } from "./banner.ts";
 import { effectiveSettings } from "./config.ts";
 import { tcpPorts } from "./listeners.ts";
 import { type MediaRole, startMedia } from "./media.ts";
 import { notifyMediaControl } from "./media-control.ts";
-import { nodeNameOf } from "./node-name.ts";
+import { nodeNameOf, nodePlaceOf } from "./node-name.ts";
 import { observePorts } from "./observe-ports.ts";
 import { ObservedOutbound } from "./observed-outbound.ts";
 import { openHttp, openUploads } from "./open-http.ts";
@@ -21,7 +22,7 @@ import { openRows } from "./open-rows.ts";
 import { beginOpening, type Opening, type WeirSettings } from "./opening.ts";
 import { startTracing } from "./tracing.ts";
 import { measureDomains, measureMedia, measureProcess, outboundCounter } from "./weir-metrics.ts";
-import { openProcessors, startWorker } from "./worker.ts";
+import { startWorker } from "./worker.ts";
 
 export interface Weir {
   readonly facts: BannerFacts;
@@ -45,14 +46,14 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   const tracing = await startTracing(config, clock, log, metrics);
   opened.defer(() => tracing.close());
 
-  /** Opened after the domains, which ask them. */
-  const later: { media: MediaRole | null; uploads: UploadServer | null } = { media: null, uploads: null };
+  /** Opened after the domains, which ask it. */
+  const later: { media: MediaRole | null } = { media: null };
   const publicUrl = () => config.publicUrl ?? `http://localhost:${listeners.http.port}`;
   const confinement = await confineDecoders(opening);
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
   const own = () => ({ ports: tcpPorts(listeners), publicUrl: domains.publicUrl() });
   const outbound: ObservedOutbound = new ObservedOutbound(
-    { clock, allowPrivate: config.allowPrivateUrls, own },
+    { clock, allowPrivate: config.allowPrivateUrls, pullNetworks: config.pullNetworks ?? [], own },
     outboundCounter(metrics),
     tracing,
   );
@@ -61,6 +62,7 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
     database,
     audiences,
     clock,
+    ...(clock instanceof DatabaseClock && { followClock: followClockOf(clock, log) }),
     log,
     settings: {
       ...valuesOf(DOMAIN_SETTINGS, config),
@@ -71,16 +73,15 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
       keepOriginals: () => config.keepOriginals && (store.freeBytes() === null || !isAlmostFull(diskOf(dataFolder))),
       effectiveSettings: effectiveSettings(config),
       nodeName: nodeNameOf(dataFolder),
+      nodePlace: nodePlaceOf(dataFolder),
       publicUrl,
       headroom: () => ({ disk: diskOf(dataFolder), ...(later.media && { transcoding: later.media.transcoding() }) }),
       isPublicUrlSet: config.publicUrl !== null,
-      rtmpPort: () => listeners.rtmp.port,
+      ingestPorts: () => ingestPorts(opening, later.media),
+      srtPassphrase: config.srtPassphrase,
     },
-    mediaControl: notifyMediaControl(database),
+    mediaControl: notifyMediaControl(database, clock),
     store,
-    ...(await openProcessors(opening, { confinement, outbound, liveCores })),
-    importFile: (request) =>
-      later.uploads?.import(request) ?? Promise.reject(new Error("this process has no spool of uploads")),
     outbound,
   });
   opened.defer(() => domains.close());
@@ -100,9 +101,10 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   }
 
   signal?.throwIfAborted();
-  later.uploads = await openUploads(opening, domains, outbound);
-  const hasDashboard = await openHttp(opening, { domains, tracing, publicUrl, ...later });
-  if (config.roles.includes("worker")) startWorker(domains);
+  const uploads = await openUploads(opening, domains, outbound);
+  const hasDashboard = await openHttp(opening, { domains, tracing, publicUrl, media: later.media, uploads });
+  if (config.roles.includes("worker") && uploads)
+    await startWorker(opening, { domains, uploads, confinement, outbound, liveCores });
 
   signal?.throwIfAborted();
   // Last, so that no key is made that a failing start would never show.
@@ -115,7 +117,7 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
     facts: {
       url: config.roles.includes("api") ? publicUrl() : null,
       hasDashboard,
-      rtmpUrl: later.media && `rtmp://${new URL(publicUrl()).hostname}:${listeners.rtmp.port}/live`,
+      ...(later.media ? ingestUrls(publicUrl(), ingestPorts(opening, later.media)) : { rtmpUrl: null }),
       dataFolder,
       newApiKey,
       warnings,
@@ -131,6 +133,31 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
       return closing;
     },
   };
+}
+
+/** Apart by more than this, operators are told. */
+const APART_MS = 1_000;
+
+/** Deadlines are by the database's clock, whatever this machine's says; its operator is told once of a difference. */
+function followClockOf(clock: DatabaseClock, log: Log) {
+  let isTold = false;
+  return (databaseNow: number, askedAt: number) => {
+    const aheadMs = clock.follow(databaseNow, askedAt);
+    const isApart = Math.abs(aheadMs) > APART_MS;
+    if (isApart && !isTold)
+      log.warn({ aheadMs }, "this machine's clock is not that of the database, which counts: let NTP set both");
+    isTold = isApart;
+  };
+}
+
+function ingestUrls(publicUrl: string, ports: IngestPorts): Pick<BannerFacts, "rtmpUrl" | "rtmpsUrl" | "srtUrl"> {
+  const { rtmp, rtmps = null, srt = null } = ingestAddresses(publicUrl, ports);
+  return { rtmpUrl: rtmp, rtmpsUrl: rtmps, srtUrl: srt };
+}
+
+/** As they are open here; as set, where another process listens. */
+function ingestPorts({ listeners: { rtmp, rtmps, srt } }: Opening, media: MediaRole | null): IngestPorts {
+  return { rtmp: rtmp.port, rtmps: rtmps?.port ?? null, srt: media?.isSrtOff ? null : (srt?.port ?? null) };
 }
 
 /** How this machine can hold the children that decode what others send; those of the API alone decode nothing. */

@@ -16,9 +16,10 @@ export interface CommandBlock {
   readonly notRun: string | null;
 }
 
-/** All command blocks in the documents, in order. */
+/** All command blocks in the documents, in order, besides those of guides, which run as a whole. */
 export function commandBlocks(): CommandBlock[] {
-  return globSync(["*.md", "docs/**/*.md", "deploy/**/*.md"], { cwd: ROOT }).sort().flatMap(blocksOf);
+  const pages = globSync(["*.md", "docs/**/*.md", "deploy/**/*.md"], { cwd: ROOT, exclude: ["docs/6-guides/**"] });
+  return pages.sort().flatMap(blocksOf);
 }
 
 function blocksOf(page: string): CommandBlock[] {

@@ -45,6 +45,7 @@ export class Loopback implements AsyncDisposable {
       WEIR_DATA_DIR: folder,
       WEIR_HOST: "127.0.0.1",
       WEIR_HTTP_PORT: "0",
+      WEIR_SRT_PORT: "off",
       WEIR_STUN_PORT: "off",
       WEIR_WEBRTC_PORT: "off",
       WEIR_RTMP_PORT: "0",

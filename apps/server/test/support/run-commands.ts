@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { CommandBlock } from "./command-blocks.ts";
 import { freePort } from "./weir-process.ts";
 import type { WeirServer } from "./weir-server.ts";
 
 const run = promisify(execFile);
+/** With `weir`, the command line. */
+const BIN = fileURLToPath(new URL("../../../../bin", import.meta.url));
 
 export interface ExampleStream {
   readonly id: string;
@@ -27,7 +30,12 @@ export async function runCommands(
     // Nothing is listening.
     .replaceAll("https://example.com/", `http://127.0.0.1:${await freePort()}/`)
     .replaceAll(/^\w+=.*….*$/gm, "");
-  const env = { PATH: process.env.PATH, API_KEY: weir.apiKey, STREAM_ID: stream.id, STREAM_KEY: stream.streamKey };
+  const env = {
+    ...{ PATH: `${BIN}:${process.env.PATH}`, WEIR_URL: weir.url, WEIR_API_KEY: weir.apiKey },
+    API_KEY: weir.apiKey,
+    STREAM_ID: stream.id,
+    STREAM_KEY: stream.streamKey,
+  };
   const program = `set -euo pipefail\ncurl() { command curl --fail-with-body -sS "$@"; }\n${functions}\n${here}`;
   const { stdout } = await run("bash", ["-c", program], { env, ...(cwd === undefined ? {} : { cwd }) });
   return stdout;

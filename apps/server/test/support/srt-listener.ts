@@ -11,12 +11,15 @@ const FFPROBE = "/usr/bin/ffprobe";
 const LIBRARIES = ["libsrt-gnutls.so.1.5", "libsrt-openssl.so.1.5", "libsrt.so.1.5"];
 const FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"];
 
+/** Null if the system has libsrt, else what to install. */
+export function missingLibsrt(): string | null {
+  const hasLibrary = FOLDERS.some((folder) => LIBRARIES.some((name) => existsSync(join(folder, name))));
+  return hasLibrary ? null : "there is no libsrt: install it (apt-get install libsrt1.5-gnutls)";
+}
+
 /** Null if libsrt and ffmpeg are installed, else what to install. */
 export function missingForSrt(): string | null {
-  const hasLibrary = FOLDERS.some((folder) => LIBRARIES.some((name) => existsSync(join(folder, name))));
-  return hasLibrary && existsSync(FFMPEG)
-    ? null
-    : "there is no libsrt or no ffmpeg: install them (apt-get install libsrt1.5-gnutls ffmpeg)";
+  return missingLibsrt() ?? (existsSync(FFMPEG) ? null : "there is no ffmpeg: install it (apt-get install ffmpeg)");
 }
 
 /** A packet of the broadcast; times in seconds. */

@@ -1,4 +1,5 @@
-import { readRtpPacket, WrappedCounter } from "@weir/formats/rtp";
+import { WrappedCounter } from "@weir/formats/bits";
+import { readRtpPacket } from "@weir/formats/rtp";
 import nodeDataChannel, { type PeerConnection } from "node-datachannel";
 
 /** Many WHEP viewers in a separate process: `node webrtc-viewers-child.ts URL COUNT`. Prints a line of JSON per second. */

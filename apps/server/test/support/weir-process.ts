@@ -83,6 +83,7 @@ export class WeirProcess extends WeirServer {
         WEIR_HOST: "127.0.0.1",
         WEIR_HTTP_PORT: String(this.httpPort),
         WEIR_METRICS_PORT: "off",
+        WEIR_SRT_PORT: "off",
         WEIR_STUN_PORT: "off",
         WEIR_WEBRTC_PORT: "0",
         WEIR_RTMP_PORT: String(this.rtmpPort),

@@ -5,7 +5,8 @@ import {
   FF_ENCODER_LIBOPUS,
 } from "node-av/constants";
 import { Codec, CodecContext, Dictionary, FilterGraph, FormatContext, type Stream } from "node-av/lib";
-import { check, GeneratedTrack, openPicture } from "../../src/media/transcode/generated-track.ts";
+import { check } from "../../src/media/transcode/ffmpeg.ts";
+import { GeneratedTrack, openPicture } from "../../src/media/transcode/generated-track.ts";
 import { RealTime } from "../../src/media/transcode/real-time.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 

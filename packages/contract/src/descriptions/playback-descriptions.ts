@@ -50,12 +50,12 @@ export const playbackDescriptions: DescriptionsOf<typeof playbackRoutes> = {
   },
   getIngest: {
     description:
-      "Returns the addresses that encoders publish to and the base addresses of playback. Append `/` and the stream key to an ingest address. It needs no key.",
+      "Returns the addresses that encoders publish to and the base addresses of playback. Append `/` and the stream key to an ingest address, and `?streamid=` and the stream key to that of SRT. `rtmps` and `srt` are absent where they are off. It needs no key; with one of full access, `srtPassphrase` is in the answer if the server has one.",
     example: {
       answer: [
         {
           ingest: `rtmp://${host}:1935/live`,
-          ingests: { rtmp: `rtmp://${host}:1935/live`, webrtc: `${EXAMPLE_ORIGIN}/webrtc` },
+          ingests: { rtmp: `rtmp://${host}:1935/live`, srt: `srt://${host}:8890`, webrtc: `${EXAMPLE_ORIGIN}/webrtc` },
           playback: `${EXAMPLE_ORIGIN}/hls`,
           playbackDirect: `${EXAMPLE_ORIGIN}/hls`,
           base: EXAMPLE_ORIGIN,

@@ -90,6 +90,21 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
     example: { params: { id: ids.stream } },
     errors: ["not-found", "too-many-terminates"],
   },
+  pullStream: {
+    description:
+      "Creates a stream that Weir pulls from `pull.source`, and starts. If the project has a stream with that source, it is replaced instead, with status 200: fields that are not in the body are cleared, and a suspended stream is no longer. With the query parameter `key=creatorId`, the stream with the same `creatorId` is replaced; more than one is an error. A source is HLS with MPEG-TS segments, or MPEG-TS over HTTP.",
+    example: {
+      body: { name: "Harbour", pull: { source: "https://camera.example.com/harbour/index.m3u8" } },
+      answer: stream,
+    },
+    errors: [...invalidStream, "too-many-streams", "not-implemented"],
+  },
+  startPull: {
+    description:
+      "Makes a media node connect to the stream's `pull.source` and publish what it sends. A source that fails is asked again after increasing delays of at most a minute; `status.pull` says why. It goes on until the source ends or the stream is terminated. A pull that is running already starts anew.",
+    example: { params: { id: ids.stream } },
+    errors: ["bad-request", "not-found", "stream-suspended"],
+  },
   rotateStreamKey: {
     description:
       "Gives the stream a new `streamKey` and disconnects a broadcaster who uses the old one. A broadcaster who returns with the new key within the reconnect window continues the same session and recording.",

@@ -86,6 +86,17 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
     },
     errors: ["bad-request", "not-found"],
   },
+  takeWebhookRequests: {
+    description:
+      "Returns the requests that wait for a paused webhook, signed and in the order of each stream, and removes them. A receiver that Weir cannot call, such as one on your laptop, fetches its events with this; `weir webhooks listen` does so. At most 320 are returned at a time.",
+    example: {
+      params: { id: ids.webhook },
+      answer: {
+        requests: [{ event: "stream.started", headers: webhookCall.request.headers, body: webhookCall.request.body }],
+      },
+    },
+    errors: ["bad-request", "not-found"],
+  },
   testWebhook: {
     description:
       "Calls the webhook with a made-up event and returns the request and the response, to try a receiver before anything happens.",

@@ -139,6 +139,31 @@ export const streamRoutes = {
     success: none,
     failures: [404, 429],
   },
+  pullStream: {
+    method: "PUT",
+    path: "/api/stream/pull",
+    summary: "Create or replace the stream of a source, and pull it",
+    auth: "key",
+    query: Type.Object({
+      key: Type.Optional(
+        Type.String({
+          description:
+            "Which stream is replaced: the one with the same `pull.source`, which is the default, or with the same `creatorId`",
+        }),
+      ),
+    }),
+    body: NewStream,
+    success: { status: 201, body: Stream },
+    failures: [400, 422, 501],
+  },
+  startPull: {
+    method: "POST",
+    path: "/api/stream/:id/start-pull",
+    summary: "Begin to pull the stream from its source",
+    auth: "key",
+    success: none,
+    failures: [400, 404],
+  },
   rotateStreamKey: {
     method: "POST",
     path: "/api/stream/:id/rotate-key",

@@ -10,6 +10,7 @@ import {
   WebhookReplacement,
   WebhookReplay,
   WebhookReplayed,
+  WebhookRequests,
   WebhookTest,
 } from "../webhook.ts";
 
@@ -118,6 +119,14 @@ export const webhookRoutes = {
     body: WebhookReplay,
     success: ok(WebhookReplayed),
     failures: [400, 404, 422],
+  },
+  takeWebhookRequests: {
+    method: "POST",
+    path: "/api/webhook/:id/take",
+    summary: "Take the waiting requests of a paused webhook, for a receiver that Weir cannot call",
+    auth: "key",
+    success: ok(WebhookRequests),
+    failures: [400, 404],
   },
   testWebhook: {
     method: "POST",

@@ -31,7 +31,11 @@ const SYNC_PS = 0x548;
  * without SBR and PS.
  */
 export function describeAac(config: Uint8Array): AacDescription {
-  const bits = new BitReader(config);
+  return readAacConfig(new BitReader(config), true);
+}
+
+/** As `describeAac`, of bits that start with the configuration. `isWhole`: they end with it, so that extensions can be told from what follows. */
+export function readAacConfig(bits: BitReader, isWhole: boolean): AacDescription {
   let type = readObjectType(bits);
   const sampleRate = readSampleRate(bits);
   const channelConfiguration = bits.bits(4);
@@ -48,7 +52,7 @@ export function describeAac(config: Uint8Array): AacDescription {
   const channels = channelConfiguration === 0 ? readProgramChannels(bits) : CHANNELS[channelConfiguration];
   if (!channels || channels > MAX_CHANNELS)
     throw new FormatError(`a channel configuration of 1 to ${MAX_CHANNELS} channels`, 1);
-  profile ||= readSyncExtension(bits) || type;
+  profile ||= (isWhole && readSyncExtension(bits)) || type;
   return { codecString: `mp4a.40.${profile}`, sampleRate, channels, frameSamples };
 }
 

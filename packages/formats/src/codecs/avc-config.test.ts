@@ -39,3 +39,10 @@ it.each([
 ])("the reorder depth of %s is read from its configuration", (_, config, frames) => {
   expect(avcReorderFrames(config)).toBe(frames);
 });
+
+it("a configuration declares the chroma format and bit depth of its sets, and has all of them", () => {
+  const { sps, pps } = avcParameterSets(AVC.high422TenBit);
+  const config = avcConfig(sps, [...pps, Uint8Array.of(0x68, 1)]);
+  expect(avcParameterSets(config)).toEqual({ sps, pps: [...pps, Uint8Array.of(0x68, 1)] });
+  expect(avcConfig(sps, pps)).toEqual(AVC.high422TenBit);
+});

@@ -1,10 +1,11 @@
-export { AAC_SAMPLE_RATES, type AacDescription, describeAac, silentAacFrame } from "./aac.ts";
+export { AAC_SAMPLE_RATES, type AacDescription, describeAac, readAacConfig, silentAacFrame } from "./aac.ts";
 export { describeAv1 } from "./av1.ts";
 export { type AvcParameterSets, avcParameterSets, avcReorderFrames, describeAvc } from "./avc.ts";
 export { avcConfig, type SplitPicture, splitParameterSets } from "./avc-config.ts";
 export { describeHevc, hevcParameterSets } from "./hevc.ts";
+export { hevcConfig } from "./hevc-config.ts";
 export { isIdrAccessUnit } from "./idr-access-unit.ts";
-export { annexBToLengthPrefixed, lengthPrefixed, lengthPrefixedToAnnexB } from "./nal-units.ts";
+export { annexBToLengthPrefixed, annexBUnits, lengthPrefixed, lengthPrefixedToAnnexB } from "./nal-units.ts";
 export { OPUS_SAMPLE_RATE, opusPacketSamples, SILENT_OPUS_PACKET } from "./opus.ts";
 export { rangeOfConfig } from "./range-of-config.ts";
 export type { Chroma, VideoDescription } from "./video-description.ts";

@@ -18,6 +18,11 @@ export function withoutEmulationPrevention(nal: Uint8Array): Uint8Array {
 
 /** Converts NAL units with start codes (H.264 annex B) to 4-byte lengths, in a new buffer. Bytes before the first start code are dropped. */
 export function annexBToLengthPrefixed(bytes: Uint8Array): Uint8Array {
+  return lengthPrefixed(annexBUnits(bytes));
+}
+
+/** The NAL units between start codes (H.264 annex B), as views into `bytes`. Bytes before the first start code are dropped. */
+export function annexBUnits(bytes: Uint8Array): Uint8Array[] {
   const units: Uint8Array[] = [];
   for (let start = nextStartCode(bytes, 0) + 3; start < bytes.length; ) {
     const next = nextStartCode(bytes, start);
@@ -27,7 +32,7 @@ export function annexBToLengthPrefixed(bytes: Uint8Array): Uint8Array {
     if (end > start) units.push(bytes.subarray(start, end));
     start = next + 3;
   }
-  return lengthPrefixed(units);
+  return units;
 }
 
 /** Joins NAL units, each with its length in 4 bytes. */

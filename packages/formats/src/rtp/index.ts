@@ -16,4 +16,3 @@ export {
   writeSenderReport,
 } from "./rtcp.ts";
 export { isRtcp, RTP_HEADER_BYTES, type RtpPacket, readRtpPacket, writeRtpHeader } from "./rtp-packet.ts";
-export { WrappedCounter } from "./wrapped-counter.ts";

@@ -1,5 +1,5 @@
+import { WrappedCounter } from "../bits/index.ts";
 import type { RtpPacket } from "./rtp-packet.ts";
-import { WrappedCounter } from "./wrapped-counter.ts";
 
 /** How long to wait for a missing packet before giving it up. A retransmission takes one round trip. */
 const MAX_WAIT_MS = 250;

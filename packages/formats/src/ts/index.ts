@@ -1,2 +1,9 @@
 export { TsMuxer, type TsTracks, type TsUnit } from "./ts-muxer.ts";
 export { TS_PACKET_BYTES } from "./ts-pid.ts";
+export {
+  type TsAudioTrack,
+  type TsFrame,
+  TsReader,
+  type TsReaderHandler,
+  type TsVideoTrack,
+} from "./ts-reader.ts";

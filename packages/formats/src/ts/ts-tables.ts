@@ -1,3 +1,4 @@
+import { crc32 } from "./ts-crc.ts";
 import { PACKET_BODY_BYTES } from "./ts-pid.ts";
 
 export const PAT_PID = 0;
@@ -38,14 +39,4 @@ function section(tableId: number, version: number, body: readonly number[]): Uin
   const payload = new Uint8Array(PACKET_BODY_BYTES).fill(0xff);
   payload.set([0, ...bytes, crc >>> 24, crc >>> 16, crc >>> 8, crc]);
   return payload;
-}
-
-/** CRC-32/MPEG-2: not reflected, not inverted (ISO/IEC 13818-1 annex A). */
-function crc32(bytes: readonly number[]): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte << 24;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x80000000 ? (crc << 1) ^ 0x04c11db7 : crc << 1;
-  }
-  return crc >>> 0;
 }

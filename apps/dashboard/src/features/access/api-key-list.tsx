@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ApiToken } from "@weir/contract";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { LastMoment, Moment } from "../../components/moment.tsx";
-import classes from "../../components/table.module.css";
-import { TableOrCards } from "../../components/table-or-cards.tsx";
-import { strings } from "../../strings.ts";
+import { ConfirmButton } from "../../shared/components/confirm-button.tsx";
+import { LastMoment, Moment } from "../../shared/components/moment.tsx";
+import classes from "../../shared/components/table.module.css";
+import { TableOrCards } from "../../shared/components/table-or-cards.tsx";
+import { strings } from "../../shared/strings.ts";
 import { sessionQuery } from "../account/account-queries.ts";
-import page from "./access-page.module.css";
 import { kindOf } from "./api-key-access.ts";
 import { useDeleteApiKey } from "./api-key-queries.ts";
+import page from "./keys.module.css";
 
 const text = strings.access.apiKeys;
 

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { NewApiToken } from "@weir/contract";
-import { useChange } from "../../lib/change.ts";
-import { weir } from "../../lib/weir.ts";
+import { useChange } from "../../shared/lib/change.ts";
+import { weir } from "../../shared/lib/weir.ts";
 
 const KEYS = ["api-keys"];
 

@@ -1,5 +1,5 @@
-import { CodeBlock } from "../../components/code-block.tsx";
-import { strings } from "../../strings.ts";
+import { CodeBlock } from "../../shared/components/code-block.tsx";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.access.apiKeys.sample;
 

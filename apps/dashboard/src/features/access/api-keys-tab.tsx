@@ -1,16 +1,16 @@
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { Loading } from "../../components/loading.tsx";
-import { PageLinks } from "../../components/page-links.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { strings } from "../../strings.ts";
-import classes from "./access-page.module.css";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { Loading } from "../../shared/components/loading.tsx";
+import { PageLinks } from "../../shared/components/page-links.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { strings } from "../../shared/strings.ts";
 import { ApiKeyList } from "./api-key-list.tsx";
 import { apiKeysQuery } from "./api-key-queries.ts";
 import { ApiKeySample } from "./api-key-sample.tsx";
 import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
+import classes from "./keys.module.css";
 
 const text = strings.access.apiKeys;
 

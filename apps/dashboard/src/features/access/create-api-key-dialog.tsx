@@ -1,9 +1,9 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { ValueField } from "../../components/value-field.tsx";
-import { parseOrigins } from "../../lib/origins.ts";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { ValueField } from "../../shared/components/value-field.tsx";
+import { parseOrigins } from "../../shared/lib/origins.ts";
+import { strings } from "../../shared/strings.ts";
 import { accessOf, KINDS, type Kind } from "./api-key-access.ts";
 import { useCreateApiKey } from "./api-key-queries.ts";
 import { ApiKeySample } from "./api-key-sample.tsx";

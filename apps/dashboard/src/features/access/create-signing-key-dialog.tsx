@@ -2,10 +2,10 @@ import { Button, TextInput } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import type { CreatedSigningKey } from "@weir/contract";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { ValueField } from "../../components/value-field.tsx";
-import { downloadText } from "../../lib/download.ts";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { ValueField } from "../../shared/components/value-field.tsx";
+import { downloadText } from "../../shared/lib/download.ts";
+import { strings } from "../../shared/strings.ts";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
 import { useCreateSigningKey } from "./signing-key-queries.ts";
 

@@ -1,7 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import type { ReactNode } from "react";
-import dialog from "../../components/dialog.module.css";
-import { Note } from "../../components/note.tsx";
+import dialog from "../../shared/components/dialog.module.css";
+import { Note } from "../../shared/components/note.tsx";
 
 interface CreatedKey {
   readonly title: string;

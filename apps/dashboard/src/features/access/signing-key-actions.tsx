@@ -1,8 +1,8 @@
 import type { SigningKey } from "@weir/contract";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { RenameButton } from "../../components/rename-button.tsx";
-import { strings } from "../../strings.ts";
-import page from "./access-page.module.css";
+import { ConfirmButton } from "../../shared/components/confirm-button.tsx";
+import { RenameButton } from "../../shared/components/rename-button.tsx";
+import { strings } from "../../shared/strings.ts";
+import page from "./keys.module.css";
 import { useDeleteSigningKey, usePatchSigningKey } from "./signing-key-queries.ts";
 
 const text = strings.access.signingKeys;

@@ -1,11 +1,11 @@
 import type { SigningKey } from "@weir/contract";
-import { CopyButton } from "../../components/copy-button.tsx";
-import { LastMoment, Moment } from "../../components/moment.tsx";
-import { StateLabel } from "../../components/state-label.tsx";
-import classes from "../../components/table.module.css";
-import { TableOrCards } from "../../components/table-or-cards.tsx";
-import { strings } from "../../strings.ts";
-import page from "./access-page.module.css";
+import { CopyButton } from "../../shared/components/copy-button.tsx";
+import { LastMoment, Moment } from "../../shared/components/moment.tsx";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import classes from "../../shared/components/table.module.css";
+import { TableOrCards } from "../../shared/components/table-or-cards.tsx";
+import { strings } from "../../shared/strings.ts";
+import page from "./keys.module.css";
 import { SigningKeyActions } from "./signing-key-actions.tsx";
 
 const text = strings.access.signingKeys;

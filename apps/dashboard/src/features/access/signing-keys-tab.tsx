@@ -1,11 +1,11 @@
 import { IconPlus, IconSignature } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { strings } from "../../strings.ts";
-import classes from "./access-page.module.css";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { EmptyState } from "../../shared/components/empty-state.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { strings } from "../../shared/strings.ts";
 import { CreateSigningKeyDialog } from "./create-signing-key-dialog.tsx";
+import classes from "./keys.module.css";
 import { SigningKeyList } from "./signing-key-list.tsx";
 import { signingKeysQuery } from "./signing-key-queries.ts";
 import { TokenSample } from "./token-sample.tsx";

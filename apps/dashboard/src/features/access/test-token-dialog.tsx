@@ -1,9 +1,9 @@
 import { Modal, PasswordInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { Note } from "../../components/note.tsx";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { Note } from "../../shared/components/note.tsx";
+import { strings } from "../../shared/strings.ts";
 import { signTestToken } from "./test-token.ts";
 
 const text = strings.viewers.try.testToken;

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { CodeBlock } from "../../components/code-block.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { strings } from "../../strings.ts";
+import { CodeBlock } from "../../shared/components/code-block.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { strings } from "../../shared/strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
 import { nodeSample } from "./sign-token-code.ts";
 

@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { LogIn } from "@weir/contract";
-import { forgetProject } from "../../lib/chosen-project.ts";
-import { reachableAddress } from "../../lib/local-addresses.ts";
-import { weir } from "../../lib/weir.ts";
+import { forgetProject } from "../../shared/lib/chosen-project.ts";
+import { reachableAddress } from "../../shared/lib/local-addresses.ts";
+import { weir } from "../../shared/lib/weir.ts";
 
 export const sessionKey = ["dashboard-session"];
 
@@ -21,9 +21,12 @@ export const ingestQuery = queryOptions({
     const [ingest] = await weir.ingest.list({ signal });
     if (!ingest) return null;
     const reach = (address: string): string => reachableAddress(address, window.location);
-    const { rtmp, webrtc } = ingest.ingests;
+    const { rtmp, rtmps, srt, srtPassphrase, webrtc } = ingest.ingests;
     return {
       rtmp: reach(rtmp),
+      ...(rtmps !== undefined && { rtmps: reach(rtmps) }),
+      ...(srt !== undefined && { srt: reach(srt) }),
+      ...(srtPassphrase !== undefined && { srtPassphrase }),
       ...(webrtc !== undefined && { whip: reach(webrtc) }),
       playback: reach(ingest.playback),
       origin: reach(ingest.origin),

@@ -1,7 +1,7 @@
 import { Modal, PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { strings } from "../../shared/strings.ts";
 import { SHORTEST_PASSWORD } from "./password-dialog.tsx";
 import { useAddPerson } from "./people-queries.ts";
 

@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { ServerAddress } from "@weir/contract";
-import { Note } from "../../components/note.tsx";
-import { ValueField } from "../../components/value-field.tsx";
-import { useChange } from "../../lib/change.ts";
-import { weir } from "../../lib/weir.ts";
-import { strings } from "../../strings.ts";
+import { Note } from "../../shared/components/note.tsx";
+import { ValueField } from "../../shared/components/value-field.tsx";
+import { useChange } from "../../shared/lib/change.ts";
+import { weir } from "../../shared/lib/weir.ts";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.account.settings.address;
 

@@ -2,8 +2,8 @@ import { Modal, PasswordInput } from "@mantine/core";
 import { WeirError } from "@weir/client";
 import type { Person } from "@weir/contract";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { strings } from "../../shared/strings.ts";
 import { useSetPassword } from "./people-queries.ts";
 
 const text = strings.account.people;

@@ -1,12 +1,12 @@
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { DashboardSession, Person } from "@weir/contract";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { Moment } from "../../components/moment.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { strings } from "../../strings.ts";
+import { ConfirmButton } from "../../shared/components/confirm-button.tsx";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { Moment } from "../../shared/components/moment.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { strings } from "../../shared/strings.ts";
 import { AddPersonDialog } from "./add-person-dialog.tsx";
 import { PasswordDialog } from "./password-dialog.tsx";
 import classes from "./people-panel.module.css";

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { DashboardSession, Project } from "@weir/contract";
-import { useChange } from "../../lib/change.ts";
-import { chosenProject } from "../../lib/chosen-project.ts";
-import { weir } from "../../lib/weir.ts";
+import { useChange } from "../../shared/lib/change.ts";
+import { chosenProject } from "../../shared/lib/chosen-project.ts";
+import { weir } from "../../shared/lib/weir.ts";
 
 const PROJECTS = ["projects"];
 

@@ -2,8 +2,8 @@ import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { DashboardSession } from "@weir/contract";
 import { useEffect } from "react";
-import { chooseProject, chosenProject } from "../../lib/chosen-project.ts";
-import { strings } from "../../strings.ts";
+import { chooseProject, chosenProject } from "../../shared/lib/chosen-project.ts";
+import { strings } from "../../shared/strings.ts";
 import { projectsQuery, shownProject } from "./project-queries.ts";
 
 /** Switches between projects; nothing where there is only one. */

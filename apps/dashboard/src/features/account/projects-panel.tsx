@@ -3,13 +3,13 @@ import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { DashboardSession, Project } from "@weir/contract";
 import { useState } from "react";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { RenameButton } from "../../components/rename-button.tsx";
-import { chooseProject } from "../../lib/chosen-project.ts";
-import { strings } from "../../strings.ts";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { RenameButton } from "../../shared/components/rename-button.tsx";
+import { chooseProject } from "../../shared/lib/chosen-project.ts";
+import { strings } from "../../shared/strings.ts";
 import classes from "./people-panel.module.css";
 import {
   projectsQuery,

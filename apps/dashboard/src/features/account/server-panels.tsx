@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ServerSettings } from "@weir/contract";
-import { Loading } from "../../components/loading.tsx";
-import { Moment } from "../../components/moment.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { StateLabel } from "../../components/state-label.tsx";
-import { strings } from "../../strings.ts";
+import { Loading } from "../../shared/components/loading.tsx";
+import { Moment } from "../../shared/components/moment.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import { strings } from "../../shared/strings.ts";
 import { serverSettingsQuery } from "./account-queries.ts";
 import classes from "./server-panels.module.css";
 import { SettingsList } from "./settings-list.tsx";

@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import type { EffectiveSetting } from "@weir/contract";
 import { type ReactNode, useState } from "react";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import classes from "./settings-list.module.css";
 
 const text = strings.account.settings;

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { Figures } from "../../components/figures.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { bytesText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { Figures } from "../../shared/components/figures.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { bytesText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { overviewQuery } from "../overview/overview-queries.ts";
 
 const text = strings.account.settings.storage;

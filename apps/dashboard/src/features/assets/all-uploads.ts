@@ -1,4 +1,4 @@
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 import { Uploads } from "./uploads.ts";
 
 /** One instance for the window: uploads continue while the person looks at other pages. */

@@ -1,11 +1,11 @@
 import type { Asset, AssetTrack } from "@weir/contract";
-import { type Figure, Figures } from "../../components/figures.tsx";
-import { Moment } from "../../components/moment.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { ValueField } from "../../components/value-field.tsx";
-import { reachableAddress } from "../../lib/local-addresses.ts";
-import { bitrateText, frameRateText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { type Figure, Figures } from "../../shared/components/figures.tsx";
+import { Moment } from "../../shared/components/moment.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { ValueField } from "../../shared/components/value-field.tsx";
+import { reachableAddress } from "../../shared/lib/local-addresses.ts";
+import { bitrateText, frameRateText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { durationOf, policyName, sizeOf } from "./asset-table.tsx";
 
 const text = strings.assets;

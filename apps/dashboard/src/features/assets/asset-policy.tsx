@@ -1,14 +1,14 @@
 import { Button } from "@mantine/core";
 import type { Asset } from "@weir/contract";
 import { type FormEvent, useState } from "react";
-import { Note } from "../../components/note.tsx";
-import page from "../../components/page.module.css";
-import { Panel } from "../../components/panel.tsx";
-import { ShowAsCode } from "../../components/show-as-code.tsx";
-import { strings } from "../../strings.ts";
-import { draftOf, policyOf, problemsOf } from "../streams/policy.ts";
-import { PolicyFields } from "../streams/policy-fields.tsx";
-import classes from "./asset-page.module.css";
+import { Note } from "../../shared/components/note.tsx";
+import page from "../../shared/components/page.module.css";
+import { Panel } from "../../shared/components/panel.tsx";
+import { ShowAsCode } from "../../shared/components/show-as-code.tsx";
+import { strings } from "../../shared/strings.ts";
+import { draftOf, policyOf, problemsOf } from "../policy/policy.ts";
+import { PolicyFields } from "../policy/policy-fields.tsx";
+import classes from "./asset-panels.module.css";
 import { usePatchAsset } from "./asset-queries.ts";
 
 const text = strings.assets;

@@ -1,8 +1,8 @@
 import { keepPreviousData, queryOptions, useQueryClient } from "@tanstack/react-query";
 import type { AssetPatch } from "@weir/contract";
 import { useEffect } from "react";
-import { useChange } from "../../lib/change.ts";
-import { weir } from "../../lib/weir.ts";
+import { useChange } from "../../shared/lib/change.ts";
+import { weir } from "../../shared/lib/weir.ts";
 import type { AssetSearch } from "./asset-search.ts";
 
 const ASSETS = ["assets"];

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Asset, PlaybackSource } from "@weir/contract";
-import { CopyButton } from "../../components/copy-button.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import table from "../../components/table.module.css";
-import { TableOrCards } from "../../components/table-or-cards.tsx";
-import { reachableAddress } from "../../lib/local-addresses.ts";
-import { bitrateText, bytesText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { CopyButton } from "../../shared/components/copy-button.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import table from "../../shared/components/table.module.css";
+import { TableOrCards } from "../../shared/components/table-or-cards.tsx";
+import { reachableAddress } from "../../shared/lib/local-addresses.ts";
+import { bitrateText, bytesText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { useOwnerAddress } from "../preview/owner-preview.ts";
-import classes from "./asset-page.module.css";
+import classes from "./asset-panels.module.css";
 import { renditionsQuery } from "./asset-queries.ts";
 
 const text = strings.assets.page;

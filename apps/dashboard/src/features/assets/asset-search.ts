@@ -1,4 +1,4 @@
-import { textOf } from "../../lib/search-text.ts";
+import { textOf } from "../../shared/lib/search-text.ts";
 
 /** The phases that assets can be listed by. */
 export const PHASES = ["uploading", "waiting", "processing", "ready", "failed", "deleting"] as const;

@@ -1,7 +1,7 @@
 import type { Asset, AssetPhase } from "@weir/contract";
-import { StateLabel, type Tone } from "../../components/state-label.tsx";
-import { shareText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { StateLabel, type Tone } from "../../shared/components/state-label.tsx";
+import { shareText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.assets;
 

@@ -2,18 +2,18 @@ import { Button } from "@mantine/core";
 import { IconMovie } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Asset } from "@weir/contract";
-import { Moment } from "../../components/moment.tsx";
-import { SortHeading, sortedBy } from "../../components/sort-heading.tsx";
-import classes from "../../components/table.module.css";
-import { TableOrCards } from "../../components/table-or-cards.tsx";
-import { toast } from "../../components/toasts.tsx";
-import { bytesText, durationText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { Moment } from "../../shared/components/moment.tsx";
+import { SortHeading, sortedBy } from "../../shared/components/sort-heading.tsx";
+import classes from "../../shared/components/table.module.css";
+import { TableOrCards } from "../../shared/components/table-or-cards.tsx";
+import { toast } from "../../shared/components/toasts.tsx";
+import { bytesText, durationText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
 import { useRestoreAsset } from "./asset-queries.ts";
 import type { AssetSort } from "./asset-search.ts";
 import { AssetState } from "./asset-state.tsx";
-import list from "./assets-page.module.css";
+import list from "./asset-table.module.css";
 
 const text = strings.assets;
 

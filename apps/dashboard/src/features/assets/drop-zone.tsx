@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import classes from "./drop-zone.module.css";
 
 /** Takes files that a person drops anywhere in the window, and says so while the person holds them over it. */

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconUpload } from "@tabler/icons-react";
 import { useRef } from "react";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 
 /** A button that lets a person choose files. */
 export function UploadButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {

@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
 import { useSyncExternalStore } from "react";
-import page from "../../components/page.module.css";
-import { Panel } from "../../components/panel.tsx";
-import { StateLabel, type Tone } from "../../components/state-label.tsx";
-import { useNow } from "../../lib/now.ts";
-import { bytesText, durationText, shareText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import page from "../../shared/components/page.module.css";
+import { Panel } from "../../shared/components/panel.tsx";
+import { StateLabel, type Tone } from "../../shared/components/state-label.tsx";
+import { useNow } from "../../shared/lib/now.ts";
+import { bytesText, durationText, shareText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { useFreshAssets } from "./asset-queries.ts";
 import classes from "./upload-list.module.css";
 import { isOver, secondsLeft, type Upload, type Uploads } from "./uploads.ts";

@@ -1,5 +1,5 @@
 import { NativeSelect } from "@mantine/core";
-import { broadcastStrings as text } from "../../strings/broadcast-strings.ts";
+import { broadcastStrings as text } from "../../shared/strings/broadcast-strings.ts";
 import { type CaptureChoice, type CaptureDevices, canShareScreen, NO_MICROPHONE } from "./capture.ts";
 
 interface Props {

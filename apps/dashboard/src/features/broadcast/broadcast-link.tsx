@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { broadcastStrings as text } from "../../strings/broadcast-strings.ts";
+import { broadcastStrings as text } from "../../shared/strings/broadcast-strings.ts";
 
 /** To the page that broadcasts from this browser. */
 export function BroadcastLink({ streamId }: { readonly streamId: string }) {

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconMicrophone, IconMicrophoneOff } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import { broadcastStrings as text } from "../../strings/broadcast-strings.ts";
+import { broadcastStrings as text } from "../../shared/strings/broadcast-strings.ts";
 import classes from "./broadcast-preview.module.css";
 import { type CaptureSource, meterAudio } from "./capture.ts";
 

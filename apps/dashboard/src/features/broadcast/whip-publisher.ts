@@ -1,4 +1,4 @@
-import { gathered } from "../../player/webrtc-playback.ts";
+import { gathered } from "../player/webrtc-playback.ts";
 
 export type BroadcastState = "connecting" | "live" | "reconnecting" | "failed";
 

@@ -1,9 +1,9 @@
 import { IconScissors } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { secondsText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { secondsText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
 import classes from "./clip-list.module.css";
 import { clipsQuery } from "./clip-queries.ts";

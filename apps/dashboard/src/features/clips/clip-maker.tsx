@@ -1,12 +1,12 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
 import { type KeyboardEvent, useEffect, useId, useState } from "react";
-import { Note } from "../../components/note.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { ShowAsCode } from "../../components/show-as-code.tsx";
-import { toast } from "../../components/toasts.tsx";
-import { secondsText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { Note } from "../../shared/components/note.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { ShowAsCode } from "../../shared/components/show-as-code.tsx";
+import { toast } from "../../shared/components/toasts.tsx";
+import { secondsText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { ClipBar } from "./clip-bar.tsx";
 import { ClipList } from "./clip-list.tsx";
 import classes from "./clip-maker.module.css";

@@ -1,4 +1,4 @@
-import { clockText } from "../../lib/quantities.ts";
+import { clockText } from "../../shared/lib/quantities.ts";
 
 /** The start and the end of a clip that is being made, in milliseconds of the video's time. */
 export interface ClipMarks {

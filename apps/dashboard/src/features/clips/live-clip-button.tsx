@@ -1,11 +1,11 @@
 import { Button, Modal } from "@mantine/core";
 import { IconScissors } from "@tabler/icons-react";
 import type { Stream } from "@weir/contract";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { Note } from "../../components/note.tsx";
-import page from "../../components/page.module.css";
-import { toast } from "../../components/toasts.tsx";
-import { strings } from "../../strings.ts";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { Note } from "../../shared/components/note.tsx";
+import page from "../../shared/components/page.module.css";
+import { toast } from "../../shared/components/toasts.tsx";
+import { strings } from "../../shared/strings.ts";
 import { useCreateClip } from "./clip-queries.ts";
 
 const text = strings.clips;

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "@weir/contract";
-import { bitrateText, frameRateText, ratioText, secondsText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
-import { areaOf } from "../health/health-areas.ts";
+import { bitrateText, frameRateText, ratioText, secondsText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
+import { areaOf } from "./health-areas.ts";
 
 /** `fatal`: a person has to act, or viewers have no renditions. `detail`: one measurement of many. */
 export type EventLevel = "info" | "warning" | "fatal" | "detail";

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { StreamEvent } from "@weir/contract";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 import { EventFeed, type FeedView, MAX_KEPT } from "./event-feed.ts";
 import { EventSample } from "./event-sample.ts";
 

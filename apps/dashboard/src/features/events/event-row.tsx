@@ -1,8 +1,8 @@
 import { IconAlertOctagon, IconAlertTriangle, IconInfoCircle, IconPoint } from "@tabler/icons-react";
 import { memo, useState } from "react";
-import { CopyButton } from "../../components/copy-button.tsx";
-import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
-import { strings } from "../../strings.ts";
+import { CopyButton } from "../../shared/components/copy-button.tsx";
+import { absoluteMoment, clockMoment } from "../../shared/lib/moments.ts";
+import { strings } from "../../shared/strings.ts";
 import type { LoggedEvent } from "./event-filter.ts";
 import classes from "./event-row.module.css";
 

@@ -3,11 +3,11 @@ import { IconPlayerPause, IconPlayerPlay, IconSearch } from "@tabler/icons-react
 import { useQuery } from "@tanstack/react-query";
 import type { StreamEvent } from "@weir/contract";
 import { type FormEvent, type ReactNode, useDeferredValue, useMemo, useState } from "react";
-import { Note } from "../../components/note.tsx";
-import page from "../../components/page.module.css";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { absoluteMoment } from "../../lib/moments.ts";
-import { strings } from "../../strings.ts";
+import { Note } from "../../shared/components/note.tsx";
+import page from "../../shared/components/page.module.css";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { absoluteMoment } from "../../shared/lib/moments.ts";
+import { strings } from "../../shared/strings.ts";
 import { MAX_KEPT } from "./event-feed.ts";
 import { linesOf } from "./event-filter.ts";
 import { EVENT_KINDS, type EventKind } from "./event-kinds.ts";

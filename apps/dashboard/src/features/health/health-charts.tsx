@@ -1,11 +1,11 @@
 import type { StreamEvent } from "@weir/contract";
 import { type ReactNode, useMemo } from "react";
-import classes from "../../components/charts.module.css";
-import { Panel } from "../../components/panel.tsx";
-import { TimeChart } from "../../components/time-chart.tsx";
-import { bitrateText, countText, frameRateText, secondsText } from "../../lib/quantities.ts";
-import type { TimeRange } from "../../lib/time-series.ts";
-import { strings } from "../../strings.ts";
+import classes from "../../shared/components/charts.module.css";
+import { Panel } from "../../shared/components/panel.tsx";
+import { TimeChart } from "../../shared/components/time-chart.tsx";
+import { bitrateText, countText, frameRateText, secondsText } from "../../shared/lib/quantities.ts";
+import type { TimeRange } from "../../shared/lib/time-series.ts";
+import { strings } from "../../shared/strings.ts";
 import { seriesOf, speedText } from "./health-series.ts";
 
 const text = strings.health.charts;

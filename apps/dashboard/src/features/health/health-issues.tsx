@@ -1,8 +1,8 @@
 import type { OpenIssue, Stream } from "@weir/contract";
-import { Moment } from "../../components/moment.tsx";
-import { Note } from "../../components/note.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { strings } from "../../strings.ts";
+import { Moment } from "../../shared/components/moment.tsx";
+import { Note } from "../../shared/components/note.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { strings } from "../../shared/strings.ts";
 import classes from "./health-issues.module.css";
 import { issuesOf } from "./health-standing.ts";
 

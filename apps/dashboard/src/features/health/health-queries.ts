@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 
 /** The page refreshes it on the stream's events. The interval is for the case that no event gets through. */
 export function healthQuery(streamId: string) {

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "@weir/contract";
-import { ratioText } from "../../lib/quantities.ts";
-import type { TimeSeries } from "../../lib/time-series.ts";
-import { strings } from "../../strings.ts";
+import { ratioText } from "../../shared/lib/quantities.ts";
+import type { TimeSeries } from "../../shared/lib/time-series.ts";
+import { strings } from "../../shared/strings.ts";
 
 /** The measures that the charts draw, in bytes per second, pictures per second, milliseconds and multiples of real time. */
 export interface HealthSeries {

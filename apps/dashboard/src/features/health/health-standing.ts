@@ -1,6 +1,6 @@
 import type { ConditionType, HealthCondition, OpenIssue, Stream, StreamHealth } from "@weir/contract";
-import { strings } from "../../strings.ts";
-import { areaOf, type HealthArea } from "./health-areas.ts";
+import { strings } from "../../shared/strings.ts";
+import { areaOf, type HealthArea } from "../events/health-areas.ts";
 
 /** The stream's health in one word. `unknown` while it is live and nothing is measured yet. */
 export type HealthStatus = "healthy" | "unhealthy" | "idle" | "unknown";

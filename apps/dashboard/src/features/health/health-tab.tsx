@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { HealthCondition, Stream } from "@weir/contract";
-import page from "../../components/page.module.css";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
-import { shareText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import page from "../../shared/components/page.module.css";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { absoluteMoment, clockMoment } from "../../shared/lib/moments.ts";
+import { shareText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { HealthIssues } from "./health-issues.tsx";
 import { healthQuery } from "./health-queries.ts";
 import { type HealthCheck, standingOf } from "./health-standing.ts";

@@ -1,11 +1,11 @@
 import type { Stream } from "@weir/contract";
-import { StateLabel } from "../../components/state-label.tsx";
-import { useNow } from "../../lib/now.ts";
-import { strings } from "../../strings.ts";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import { useNow } from "../../shared/lib/now.ts";
+import { strings } from "../../shared/strings.ts";
 import { useStreamEvents } from "../events/event-queries.tsx";
+import { ConnectionLinks } from "./connection-links.tsx";
 import classes from "./health-charts.module.css";
 import { HealthCharts } from "./health-charts.tsx";
-import { WebrtcLinks } from "./webrtc-links.tsx";
 
 const text = strings.health.charts;
 const WINDOW_MS = 30 * 60_000;
@@ -26,7 +26,7 @@ export function LiveCharts({ stream }: { readonly stream: Stream }) {
       {...(stream.isActive && { freshMs: FRESH_MS })}
     >
       <Renditions stream={stream} />
-      {stream.isActive && <WebrtcLinks events={events} />}
+      {stream.isActive && <ConnectionLinks events={events} />}
     </HealthCharts>
   );
 }

@@ -1,8 +1,8 @@
 import { Modal, NativeSelect, PasswordInput, Switch, TextInput } from "@mantine/core";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { strings } from "../../shared/strings.ts";
 import {
   addressOf,
   EMPTY_TARGET,

@@ -1,5 +1,5 @@
 import type { MultistreamTargetPatch, NewTargetRef } from "@weir/contract";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 
 export type Platform = keyof typeof strings.multistream.form.platforms;
 

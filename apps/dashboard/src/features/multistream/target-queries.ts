@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { MultistreamTargetPatch, NewTargetRef } from "@weir/contract";
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 
 /** The target as it is registered: its name, and whether it is disabled. */
 export function targetQuery(id: string) {

@@ -1,17 +1,17 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Stream, StreamHealth } from "@weir/contract";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { CopyButton } from "../../components/copy-button.tsx";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { Moment } from "../../components/moment.tsx";
-import { StateLabel } from "../../components/state-label.tsx";
-import { toast } from "../../components/toasts.tsx";
-import { bitrateText, durationText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { ConfirmButton } from "../../shared/components/confirm-button.tsx";
+import { CopyButton } from "../../shared/components/copy-button.tsx";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { Moment } from "../../shared/components/moment.tsx";
+import page from "../../shared/components/page.module.css";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import { toast } from "../../shared/components/toasts.tsx";
+import { bitrateText, durationText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { EditTargetDialog } from "./target-dialogs.tsx";
 import { targetQuery, useTargetChanges } from "./target-queries.ts";
-import classes from "./targets-tab.module.css";
 
 const text = strings.multistream;
 const tones = { Idle: "quiet", Pending: "warning", Online: "live", Offline: "failure" } as const;
@@ -57,7 +57,7 @@ export function TargetRow({ stream, target: { id, profile, videoOnly, slate, sta
         </p>
         {reason !== undefined && figures && <p className="quiet">{figures}</p>}
       </div>
-      <div className={classes.actions}>
+      <div className={page.actions}>
         <DialogButton
           label={text.edit}
           variant="default"

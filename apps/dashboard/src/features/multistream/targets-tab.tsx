@@ -1,11 +1,12 @@
 import { IconShare } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { EmptyState } from "../../components/empty-state.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { strings } from "../../strings.ts";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { EmptyState } from "../../shared/components/empty-state.tsx";
+import page from "../../shared/components/page.module.css";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { strings } from "../../shared/strings.ts";
 import { healthQuery } from "../health/health-queries.ts";
 import { TestBroadcastButton } from "../streams/test-broadcast-button.tsx";
 import { AddTargetDialog } from "./target-dialogs.tsx";
@@ -31,7 +32,7 @@ export function TargetsTab({ stream }: { readonly stream: Stream }) {
         ))}
       </ul>
       {targets.length > 0 && (
-        <div className={classes.actions}>
+        <div className={page.actions}>
           {add}
           {!stream.isActive && <TestBroadcastButton stream={stream} variant="default" />}
         </div>

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 import { beginOf, RANGES, stepSeries } from "../views/view-series.ts";
 
 export const overviewQuery = queryOptions({

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { PlaybackPolicy } from "@weir/contract";
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 
 /** A token is valid for an hour; the next one is fetched before it ends. */
 const RENEW_MS = 50 * 60_000;

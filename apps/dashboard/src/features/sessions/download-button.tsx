@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import type { PlaybackPolicy } from "@weir/contract";
-import { reachableAddress } from "../../lib/local-addresses.ts";
+import { reachableAddress } from "../../shared/lib/local-addresses.ts";
 import { useOwnerAddress } from "../preview/owner-preview.ts";
 import { playbackIdOf } from "./recording-address.ts";
 

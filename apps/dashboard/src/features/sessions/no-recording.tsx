@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Session } from "@weir/contract";
-import { NoVideo } from "../../components/no-video.tsx";
-import { strings } from "../../strings.ts";
+import { NoVideo } from "../../shared/components/no-video.tsx";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.sessions.noRecording;
 

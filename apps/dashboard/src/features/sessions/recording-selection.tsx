@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import type { Session } from "@weir/contract";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { SelectionBar } from "../../components/selection-bar.tsx";
-import { toast } from "../../components/toasts.tsx";
-import { strings } from "../../strings.ts";
+import { ConfirmButton } from "../../shared/components/confirm-button.tsx";
+import { SelectionBar } from "../../shared/components/selection-bar.tsx";
+import { toast } from "../../shared/components/toasts.tsx";
+import { strings } from "../../shared/strings.ts";
 import { useDeleteRecordings } from "./session-queries.ts";
 
 const text = strings.sessions;

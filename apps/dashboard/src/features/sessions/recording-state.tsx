@@ -1,6 +1,6 @@
 import type { Session } from "@weir/contract";
-import { StateLabel, type Tone } from "../../components/state-label.tsx";
-import { strings } from "../../strings.ts";
+import { StateLabel, type Tone } from "../../shared/components/state-label.tsx";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.sessions.recording;
 

@@ -1,4 +1,4 @@
-import { VideoPlayer } from "../../player/video-player.tsx";
+import { VideoPlayer } from "../player/video-player.tsx";
 import { usePreview } from "../preview/owner-preview.ts";
 import { playbackIdOf } from "./recording-address.ts";
 

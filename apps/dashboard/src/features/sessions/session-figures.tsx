@@ -1,8 +1,8 @@
 import type { Session } from "@weir/contract";
-import { type Figure, Figures } from "../../components/figures.tsx";
-import { LastMoment, Moment } from "../../components/moment.tsx";
-import { bytesText, countText, durationText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { type Figure, Figures } from "../../shared/components/figures.tsx";
+import { LastMoment, Moment } from "../../shared/components/moment.tsx";
+import { bytesText, countText, durationText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { RecordingState } from "./recording-state.tsx";
 
 const text = strings.sessions;

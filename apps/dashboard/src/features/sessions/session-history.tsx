@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Session } from "@weir/contract";
-import { Loading } from "../../components/loading.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { PanelBoundary } from "../../components/panel-boundary.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { strings } from "../../strings.ts";
+import { Loading } from "../../shared/components/loading.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { PanelBoundary } from "../../shared/components/panel-boundary.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { strings } from "../../shared/strings.ts";
 import { linesOf } from "../events/event-filter.ts";
 import { eventSampleQuery } from "../events/event-queries.tsx";
 import { EventRow } from "../events/event-row.tsx";
 import { HealthCharts } from "../health/health-charts.tsx";
 import { highestOf, seriesOf } from "../health/health-series.ts";
-import classes from "./session-page.module.css";
+import classes from "./session-history.module.css";
 
 const text = strings.sessions;
 /** Events about the end, such as the recording's, come after it. */

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Session } from "@weir/contract";
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 import { type SessionSearch, sessionOptionsOf } from "./session-search.ts";
 
 /** One page of sessions, newest first. */

@@ -1,7 +1,7 @@
 import type { Stream } from "@weir/contract";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { toast } from "../../components/toasts.tsx";
-import { strings } from "../../strings.ts";
+import { ConfirmDialog } from "../../shared/components/confirm-dialog.tsx";
+import { toast } from "../../shared/components/toasts.tsx";
+import { strings } from "../../shared/strings.ts";
 import { type BulkAction, useBulkAction } from "./stream-queries.ts";
 
 const text = strings.streams.selection;

@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import { StreamForm } from "./stream-form.tsx";
 import { useCreateStream } from "./stream-queries.ts";
 

@@ -2,8 +2,8 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { NewStream } from "@weir/contract";
-import { Panel } from "../../components/panel.tsx";
-import { strings } from "../../strings.ts";
+import { Panel } from "../../shared/components/panel.tsx";
+import { strings } from "../../shared/strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
 import classes from "./first-stream.module.css";
 import { PublishGuide } from "./publish-guide.tsx";
@@ -46,7 +46,7 @@ export function FirstStream() {
         </li>
         <li>
           <Panel title={text.publish} hint={text.publishHint}>
-            {ingest.data && <PublishGuide server={ingest.data.rtmp} streamKey={null} testBroadcast={testButton} />}
+            {ingest.data && <PublishGuide addresses={ingest.data} streamKey={null} testBroadcast={testButton} />}
           </Panel>
         </li>
         <li>

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, NativeSelect, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import {
   isValid,
   type Ladder,

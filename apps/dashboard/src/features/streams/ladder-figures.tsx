@@ -1,7 +1,7 @@
 import type { Profile } from "@weir/contract";
-import { type Figure, Figures } from "../../components/figures.tsx";
-import { bitrateText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { type Figure, Figures } from "../../shared/components/figures.tsx";
+import { bitrateText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.streams.ladder;
 

@@ -1,10 +1,10 @@
 import type { Stream } from "@weir/contract";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { Figures } from "../../components/figures.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { StateLabel } from "../../components/state-label.tsx";
-import { bitrateText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { Figures } from "../../shared/components/figures.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import { bitrateText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { LadderDialog } from "./ladder-dialog.tsx";
 import classes from "./ladder-panel.module.css";
 import { type LadderLine, ladderLines } from "./renditions.ts";

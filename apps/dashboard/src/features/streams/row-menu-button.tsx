@@ -1,7 +1,7 @@
 import { ActionIcon, type ActionIconProps } from "@mantine/core";
 import { IconDotsVertical } from "@tabler/icons-react";
 import type { ComponentProps } from "react";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 
 type Props = ActionIconProps & ComponentProps<"button"> & { readonly name: string };
 

@@ -1,9 +1,9 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { RenameButton } from "../../components/rename-button.tsx";
-import { toast } from "../../components/toasts.tsx";
-import { strings } from "../../strings.ts";
+import { ConfirmButton } from "../../shared/components/confirm-button.tsx";
+import { RenameButton } from "../../shared/components/rename-button.tsx";
+import { toast } from "../../shared/components/toasts.tsx";
+import { strings } from "../../shared/strings.ts";
 import { useDeleteStream, usePatchStream, useRotateStreamKey, useTerminateStream } from "./stream-queries.ts";
 
 const text = strings.streams;

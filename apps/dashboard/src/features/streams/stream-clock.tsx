@@ -1,9 +1,9 @@
 import type { Stream } from "@weir/contract";
-import { StateLabel } from "../../components/state-label.tsx";
-import { absoluteMoment, relativeMoment } from "../../lib/moments.ts";
-import { useNow } from "../../lib/now.ts";
-import { clockText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import { absoluteMoment, relativeMoment } from "../../shared/lib/moments.ts";
+import { useNow } from "../../shared/lib/now.ts";
+import { clockText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { StreamState } from "./stream-state.tsx";
 
 const text = strings.streams.page;

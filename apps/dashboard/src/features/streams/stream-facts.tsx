@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import page from "../../components/page.module.css";
-import { bitrateText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import page from "../../shared/components/page.module.css";
+import { bitrateText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import { healthQuery } from "../health/health-queries.ts";
 import { standingOf } from "../health/health-standing.ts";
 import { HealthWord } from "../health/health-word.tsx";

@@ -1,7 +1,7 @@
 import { NativeSelect } from "@mantine/core";
-import page from "../../components/page.module.css";
-import { SearchBox } from "../../components/search-box.tsx";
-import { strings } from "../../strings.ts";
+import page from "../../shared/components/page.module.css";
+import { SearchBox } from "../../shared/components/search-box.tsx";
+import { strings } from "../../shared/strings.ts";
 import classes from "./stream-filters.module.css";
 import { CREATED, RECORDS, STATES, type StreamSearch } from "./stream-search.ts";
 

@@ -1,8 +1,8 @@
 import { Switch, TextInput } from "@mantine/core";
 import type { NewStream } from "@weir/contract";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { strings } from "../../shared/strings.ts";
 import { isValid, NEW_LADDER, wantedProfiles } from "./ladder.ts";
 import { LadderEditor } from "./ladder-editor.tsx";
 

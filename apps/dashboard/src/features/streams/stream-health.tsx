@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
 import { memo } from "react";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import { standingOf } from "../health/health-standing.ts";
 import { HealthWord } from "../health/health-word.tsx";
 import classes from "./stream-health.module.css";

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions, useMutation, useMutationState, useQueryClient } from "@tanstack/react-query";
 import type { NewStream, Stream, StreamPatch } from "@weir/contract";
-import { weir } from "../../lib/weir.ts";
-import { strings } from "../../strings.ts";
+import { weir } from "../../shared/lib/weir.ts";
+import { strings } from "../../shared/strings.ts";
 import { listOptionsOf, type StreamSearch } from "./stream-search.ts";
 
 /** One page of streams. */

@@ -1,6 +1,6 @@
 import type { Stream } from "@weir/contract";
 import { memo, Suspense, useState } from "react";
-import { lazyPage } from "../../lib/lazy-page.ts";
+import { lazyPage } from "../../shared/lib/lazy-page.ts";
 import { RowMenuButton } from "./row-menu-button.tsx";
 
 const StreamMenu = lazyPage(() => import("./stream-menu.tsx"), "StreamMenu");

@@ -1,5 +1,5 @@
 import type { StreamListOptions } from "@weir/client";
-import { textOf } from "../../lib/search-text.ts";
+import { textOf } from "../../shared/lib/search-text.ts";
 
 /** The filters of the list of streams, as they are in the address. */
 export interface StreamSearch {

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
-import { SelectionBar } from "../../components/selection-bar.tsx";
-import { strings } from "../../strings.ts";
+import { SelectionBar } from "../../shared/components/selection-bar.tsx";
+import { strings } from "../../shared/strings.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import type { BulkAction } from "./stream-queries.ts";
 

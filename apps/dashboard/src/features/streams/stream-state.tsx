@@ -1,6 +1,6 @@
 import type { Stream } from "@weir/contract";
-import { StateLabel } from "../../components/state-label.tsx";
-import { strings } from "../../strings.ts";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import { strings } from "../../shared/strings.ts";
 
 const tones = { live: "live", reconnecting: "warning", idle: "quiet" } as const;
 

@@ -1,6 +1,6 @@
 import type { Stream } from "@weir/contract";
-import { Note } from "../../components/note.tsx";
-import { strings } from "../../strings.ts";
+import { Note } from "../../shared/components/note.tsx";
+import { strings } from "../../shared/strings.ts";
 import { SuspendButton } from "./stream-actions.tsx";
 import classes from "./suspended-note.module.css";
 

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from "@mantine/core";
 import type { Stream } from "@weir/contract";
-import { useNow } from "../../lib/now.ts";
-import { strings } from "../../strings.ts";
+import { useNow } from "../../shared/lib/now.ts";
+import { strings } from "../../shared/strings.ts";
 import { useTestBroadcast, useTestBroadcastOf } from "./stream-queries.ts";
 
 const text = strings.streams.guide;

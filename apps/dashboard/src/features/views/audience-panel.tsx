@@ -1,11 +1,11 @@
 import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Loading } from "../../components/loading.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
-import { countText, shareText } from "../../lib/quantities.ts";
-import { strings } from "../../strings.ts";
+import { Loading } from "../../shared/components/loading.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { QueryProblem } from "../../shared/components/query-problem.tsx";
+import { countText, shareText } from "../../shared/lib/quantities.ts";
+import { strings } from "../../shared/strings.ts";
 import classes from "./audience-panel.module.css";
 import { sharesOf } from "./audience-shares.ts";
 import { audienceQuery, DIMENSIONS, type ViewDimension } from "./view-queries.ts";

@@ -1,4 +1,4 @@
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import type { ViewDimension } from "./view-queries.ts";
 
 const text = strings.viewers.views;

@@ -1,5 +1,5 @@
 import { NativeSelect } from "@mantine/core";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import { RANGES, type Range } from "./view-series.ts";
 
 const text = strings.viewers.views;

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Viewership } from "@weir/contract";
-import { weir } from "../../lib/weir.ts";
+import { weir } from "../../shared/lib/weir.ts";
 import { beginOf, RANGES, type Range, stepSeries } from "./view-series.ts";
 
 /** The number of current viewers of a playback id; renewed as often as the server counts. */

@@ -1,4 +1,4 @@
-import type { TimeRange, TimeSeries } from "../../lib/time-series.ts";
+import type { TimeRange, TimeSeries } from "../../shared/lib/time-series.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

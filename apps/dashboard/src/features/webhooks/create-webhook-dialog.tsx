@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import { EMPTY_DRAFT, newWebhookOf } from "./webhook-draft.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 import { useCreateWebhook } from "./webhook-queries.ts";

@@ -1,5 +1,5 @@
 import type { WebhookLog } from "@weir/contract";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.webhooks.deliveries;
 

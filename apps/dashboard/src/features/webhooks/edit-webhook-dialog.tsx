@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import type { Webhook } from "@weir/contract";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import { draftOf, patchOf } from "./webhook-draft.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 import { usePatchWebhook } from "./webhook-queries.ts";

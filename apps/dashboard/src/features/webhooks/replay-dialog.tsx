@@ -1,9 +1,9 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { DialogForm } from "../../components/dialog-form.tsx";
-import { localInput, readLocalInput } from "../../lib/moments.ts";
-import { useNow } from "../../lib/now.ts";
-import { strings } from "../../strings.ts";
+import { DialogForm } from "../../shared/components/dialog-form.tsx";
+import { localInput, readLocalInput } from "../../shared/lib/moments.ts";
+import { useNow } from "../../shared/lib/now.ts";
+import { strings } from "../../shared/strings.ts";
 import { useReplay } from "./webhook-queries.ts";
 
 const text = strings.webhooks.replay;

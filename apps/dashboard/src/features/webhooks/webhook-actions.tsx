@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { Webhook } from "@weir/contract";
-import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { DialogButton } from "../../components/dialog-button.tsx";
-import { Note } from "../../components/note.tsx";
-import page from "../../components/page.module.css";
-import { toast } from "../../components/toasts.tsx";
-import { strings } from "../../strings.ts";
+import { ConfirmButton } from "../../shared/components/confirm-button.tsx";
+import { DialogButton } from "../../shared/components/dialog-button.tsx";
+import { Note } from "../../shared/components/note.tsx";
+import page from "../../shared/components/page.module.css";
+import { toast } from "../../shared/components/toasts.tsx";
+import { strings } from "../../shared/strings.ts";
 import { EditWebhookDialog } from "./edit-webhook-dialog.tsx";
 import { useDeleteWebhook, usePatchWebhook } from "./webhook-queries.ts";
 

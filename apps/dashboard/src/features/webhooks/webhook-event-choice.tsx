@@ -1,6 +1,6 @@
 import { Button, Checkbox } from "@mantine/core";
 import type { WebhookEventName } from "@weir/contract";
-import { strings } from "../../strings.ts";
+import { strings } from "../../shared/strings.ts";
 import { EVENT_GROUPS, isSent, RECOMMENDED_EVENTS, withEvents } from "./webhook-draft.ts";
 import classes from "./webhook-form.module.css";
 

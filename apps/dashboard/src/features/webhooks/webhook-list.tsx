@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { Webhook } from "@weir/contract";
-import { LastMoment } from "../../components/moment.tsx";
-import classes from "../../components/table.module.css";
-import { TableOrCards } from "../../components/table-or-cards.tsx";
-import { strings } from "../../strings.ts";
+import { LastMoment } from "../../shared/components/moment.tsx";
+import classes from "../../shared/components/table.module.css";
+import { TableOrCards } from "../../shared/components/table-or-cards.tsx";
+import { strings } from "../../shared/strings.ts";
 import { SENT_EVENTS } from "./webhook-draft.ts";
+import page from "./webhook-list.module.css";
 import { WebhookState } from "./webhook-state.tsx";
-import page from "./webhooks-page.module.css";
 
 const text = strings.webhooks;
 

@@ -6,8 +6,8 @@ import {
   type WebhookPatch,
   type WebhookReplay,
 } from "@weir/contract";
-import { useChange } from "../../lib/change.ts";
-import { weir } from "../../lib/weir.ts";
+import { useChange } from "../../shared/lib/change.ts";
+import { weir } from "../../shared/lib/weir.ts";
 
 const WEBHOOKS = ["webhooks"];
 

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Webhook } from "@weir/contract";
-import { Figures } from "../../components/figures.tsx";
-import { Moment } from "../../components/moment.tsx";
-import { Panel } from "../../components/panel.tsx";
-import { ValueField } from "../../components/value-field.tsx";
-import { strings } from "../../strings.ts";
+import { Figures } from "../../shared/components/figures.tsx";
+import { Moment } from "../../shared/components/moment.tsx";
+import { Panel } from "../../shared/components/panel.tsx";
+import { ValueField } from "../../shared/components/value-field.tsx";
+import { strings } from "../../shared/strings.ts";
 import { streamQuery } from "../streams/stream-queries.ts";
-import classes from "./webhook-page.module.css";
+import classes from "./webhook-registration.module.css";
 
 const text = strings.webhooks.page;
 

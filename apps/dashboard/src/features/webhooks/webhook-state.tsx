@@ -1,6 +1,6 @@
 import type { Webhook } from "@weir/contract";
-import { StateLabel } from "../../components/state-label.tsx";
-import { strings } from "../../strings.ts";
+import { StateLabel } from "../../shared/components/state-label.tsx";
+import { strings } from "../../shared/strings.ts";
 
 const text = strings.webhooks.states;
 const tones = { active: "quiet", failing: "failure", paused: "held" } as const;

@@ -1,13 +1,13 @@
 import { Button, NativeSelect } from "@mantine/core";
 import type { Webhook } from "@weir/contract";
 import { useState } from "react";
-import { Note } from "../../components/note.tsx";
-import { ShowAsCode } from "../../components/show-as-code.tsx";
-import { strings } from "../../strings.ts";
+import { Note } from "../../shared/components/note.tsx";
+import { ShowAsCode } from "../../shared/components/show-as-code.tsx";
+import { strings } from "../../shared/strings.ts";
 import { outcomeText } from "./delivery-text.ts";
 import { isSent } from "./webhook-draft.ts";
-import classes from "./webhook-page.module.css";
 import { useTestWebhook } from "./webhook-queries.ts";
+import classes from "./webhook-registration.module.css";
 
 const text = strings.webhooks.page;
 

@@ -1,14 +1,12 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { signBody } from "../../platform/outbound/body-signature.ts";
 import type { Outbound, OutboundAnswer } from "../../platform/outbound/outbound.ts";
 import type { ViewerDetails } from "../../ports/index.ts";
-import { DecisionCache } from "../decision-cache.ts";
-import { LastKnown } from "../last-known.ts";
+import type { Deps } from "../deps.ts";
+import { LastingAnswers } from "../lasting-answers.ts";
 import { CallLanes } from "./call-lanes.ts";
-import { SparseNotes } from "./sparse-notes.ts";
 import { afterVerdict, type Standing, type WebhookVerdict } from "./webhook-standing.ts";
 
 /** A project's webhook that is registered for `playback.accessControl`. */
@@ -52,9 +50,7 @@ export interface AccessCallFailure {
   readonly error: string;
 }
 
-export interface AccessWebhooksDeps {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface AccessWebhooksDeps extends Pick<Deps, "clock" | "log"> {
   readonly outbound: Pick<Outbound, "post">;
   readonly findAccessWebhook: FindAccessWebhook;
   /** Writes the outcome of a call into the webhook's status. */
@@ -79,22 +75,20 @@ const STATUS_MS = 10_000;
  */
 export class AccessWebhooks {
   readonly #deps: AccessWebhooksDeps;
-  readonly #newcomers = new CallLanes({ atOnce: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
+  readonly #newcomers = new CallLanes({ atATime: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
   /** A separate lane for viewers whom a webhook has admitted before: invented keys cannot fill it. */
-  readonly #present = new CallLanes({ atOnce: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
+  readonly #present = new CallLanes({ atATime: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
   readonly #asking = new Map<string, Promise<WebhookAnswer>>();
   /** An evicted viewer becomes unconfirmed. */
   readonly #standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });
-  readonly #webhooks: DecisionCache<AccessWebhook | undefined>;
-  readonly #lastWebhooks: LastKnown<AccessWebhook>;
-  readonly #notes: SparseNotes;
+  readonly #webhooks: LastingAnswers<AccessWebhook>;
+  readonly #notes: RateLimit;
   #calls = 0;
 
   constructor(deps: AccessWebhooksDeps) {
     this.#deps = deps;
-    this.#notes = new SparseNotes(deps.clock, STATUS_MS);
-    this.#webhooks = new DecisionCache(deps.clock, WEBHOOK_MS, MAX_WEBHOOKS);
-    this.#lastWebhooks = new LastKnown(deps.clock, MAX_WEBHOOKS);
+    this.#notes = new RateLimit({ clock: deps.clock, quota: 1, windowMs: STATUS_MS });
+    this.#webhooks = new LastingAnswers(deps.clock, { freshMs: WEBHOOK_MS, capacity: MAX_WEBHOOKS });
   }
 
   /** Number of calls made. */
@@ -122,8 +116,7 @@ export class AccessWebhooks {
 
   /** Webhooks may have changed. */
   forget(): void {
-    this.#webhooks.clear();
-    this.#lastWebhooks.clear();
+    this.#webhooks.forget("all");
   }
 
   #recheckOf({ verdict, askAt }: Standing): Recheck {
@@ -135,11 +128,7 @@ export class AccessWebhooks {
     if (asked) return asked;
     const deadline = this.#deps.clock.monotonic() + CALL_MS;
     const answer = lanes
-      .run(
-        question.webhookId,
-        () => this.#call(question, viewer, deadline),
-        async () => NOT_ASKED,
-      )
+      .run(question.webhookId, () => this.#call(question, viewer, deadline), NOT_ASKED)
       .finally(() => this.#asking.delete(key));
     this.#asking.set(key, answer);
     return answer;
@@ -163,7 +152,7 @@ export class AccessWebhooks {
 
   /** No caller waits for this. A refusal is not a failure. */
   #note(webhookId: string, timestamp: number, { hasFailed, why: error, statusCode }: WebhookAnswer): void {
-    if (!this.#notes.isDue(`${webhookId} ${hasFailed}`)) return;
+    if (!this.#notes.take(`${webhookId} ${hasFailed}`).isAllowed) return;
     const failure = hasFailed ? { timestamp, error, ...(statusCode === undefined ? {} : { statusCode }) } : null;
     this.#deps.noteAccessCall(webhookId, timestamp, failure).catch((cause: unknown) => {
       this.#deps.log.warn({ err: cause, webhookId }, "could not record the result of an access webhook call");
@@ -173,7 +162,7 @@ export class AccessWebhooks {
   #find({ projectId, webhookId }: AccessQuestion): Promise<AccessWebhook | undefined> {
     const key = `${projectId} ${webhookId}`;
     const look = () => this.#deps.findAccessWebhook(projectId, webhookId);
-    return this.#webhooks.get(key, () => this.#lastWebhooks.get(key, look));
+    return this.#webhooks.get(key, look);
   }
 
   #stand(key: string, verdict: WebhookVerdict, refreshMs: number): Standing {

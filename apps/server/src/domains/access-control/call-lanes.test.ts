@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CallLanes } from "./call-lanes.ts";
 
-const full = async () => "full";
+const full = "full";
 
 function gated() {
   const begun: string[] = [];
@@ -15,7 +15,7 @@ function gated() {
 
 it("so many run, so many wait in their order, the rest is told at once", async () => {
   const { begun, finish, call } = gated();
-  const lanes = new CallLanes({ atOnce: 2, maxWaiting: 2 });
+  const lanes = new CallLanes({ atATime: 2, maxWaiting: 2 });
   const answers = ["a", "b", "c", "d", "e"].map((name) => lanes.run("receiver", call(name), full));
   expect(await answers[4]).toBe("full");
   expect(begun).toEqual(["a", "b"]);
@@ -31,14 +31,14 @@ it("so many run, so many wait in their order, the rest is told at once", async (
 
 it("one receiver holds up no other", async () => {
   const { begun, call } = gated();
-  const lanes = new CallLanes({ atOnce: 1, maxWaiting: 1 });
+  const lanes = new CallLanes({ atATime: 1, maxWaiting: 1 });
   for (const name of ["a", "b"]) void lanes.run("slow", call(name), full);
   void lanes.run("other", call("c"), full);
   expect(begun).toEqual(["a", "c"]);
 });
 
 it("a call that fails gives its place to the next", async () => {
-  const lanes = new CallLanes({ atOnce: 1, maxWaiting: 1 });
+  const lanes = new CallLanes({ atATime: 1, maxWaiting: 1 });
   const failing = lanes.run("receiver", () => Promise.reject(new Error("broken")), full);
   const next = lanes.run("receiver", async () => "done", full);
   await expect(failing).rejects.toThrow("broken");

@@ -1,42 +1,25 @@
-interface Lane {
-  running: number;
-  readonly waiting: (() => void)[];
-}
+import { TooManyWaiting, Turns } from "../../platform/limits/turns.ts";
 
 /** Limits the calls per receiver, both concurrent and waiting. A slow receiver delays no other receiver's calls. */
 export class CallLanes {
-  readonly #atOnce: number;
-  readonly #maxWaiting: number;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #limits: { readonly atATime: number; readonly maxWaiting: number };
+  readonly #lanes = new Map<string, Turns>();
 
-  constructor({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }) {
-    this.#atOnce = atOnce;
-    this.#maxWaiting = maxWaiting;
+  constructor(limits: { readonly atATime: number; readonly maxWaiting: number }) {
+    this.#limits = limits;
   }
 
-  /** Runs `call` in its turn, or `otherwise` at once if too many are waiting. */
-  async run<Value>(receiver: string, call: () => Promise<Value>, otherwise: () => Promise<Value>): Promise<Value> {
-    const lane = this.#lanes.get(receiver) ?? { running: 0, waiting: [] };
+  /** Runs `call` in its turn, or answers `otherwise` at once if too many are waiting. */
+  async run<Value>(receiver: string, call: () => Promise<Value>, otherwise: Value): Promise<Value> {
+    const lane = this.#lanes.get(receiver) ?? new Turns(this.#limits);
     this.#lanes.set(receiver, lane);
-    if (lane.running < this.#atOnce) lane.running += 1;
-    else if (lane.waiting.length < this.#maxWaiting) await this.#turn(lane);
-    else return otherwise();
     try {
-      return await call();
+      return await lane.run(call);
+    } catch (error) {
+      if (error instanceof TooManyWaiting) return otherwise;
+      throw error;
     } finally {
-      this.#leave(receiver, lane);
+      if (lane.isIdle) this.#lanes.delete(receiver);
     }
-  }
-
-  #turn({ waiting }: Lane): Promise<void> {
-    return new Promise((resolve) => waiting.push(resolve));
-  }
-
-  /** The first in the queue takes the free slot. */
-  #leave(receiver: string, lane: Lane): void {
-    const next = lane.waiting.shift();
-    if (next) return next();
-    lane.running -= 1;
-    if (lane.running === 0) this.#lanes.delete(receiver);
   }
 }

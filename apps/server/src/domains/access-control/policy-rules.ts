@@ -5,16 +5,6 @@ import type { FindAccessWebhook } from "./access-webhook.ts";
 /** The context is part of every call to the webhook. */
 const MAX_CONTEXT = 16_384;
 
-class MissingWebhook extends ApiError {
-  constructor() {
-    super(
-      400,
-      "missing-webhook",
-      "playbackPolicy.webhookId is missing: a policy of type webhook needs the id of a webhook for playback.accessControl",
-    );
-  }
-}
-
 /** Checks a policy beyond its schema. Throws `BadRequest`; clients know its first text. */
 export async function checkPolicy(
   findAccessWebhook: FindAccessWebhook,
@@ -23,7 +13,12 @@ export async function checkPolicy(
 ): Promise<void> {
   if (!policy) return;
   if (policy.type === "webhook") {
-    if (!policy.webhookId) throw new MissingWebhook();
+    if (!policy.webhookId)
+      throw new ApiError(
+        400,
+        "missing-webhook",
+        "playbackPolicy.webhookId is missing: a policy of type webhook needs the id of a webhook for playback.accessControl",
+      );
     if (!(await findAccessWebhook(projectId, policy.webhookId))) throw new BadRequest("webhook ID not found");
   }
   if (policy.webhookContext && JSON.stringify(policy.webhookContext).length > MAX_CONTEXT) {

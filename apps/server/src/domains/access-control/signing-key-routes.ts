@@ -1,28 +1,19 @@
 import { type CreatedSigningKey, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import type { MediaControl } from "../../ports/index.ts";
-import { ApiError, ApiRoutes, answerPage, NotFound, parseListQuery } from "../api/index.ts";
+import { ApiError, ApiRoutes, found, listOf, NotFound } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
+import { deleteOwned, findOwned, updateOwned } from "../owned-row.ts";
 import { newSigningKeyPair } from "./signing-key-pair.ts";
 import {
   countSigningKeysForUpdate,
-  deleteSigningKey,
-  findSigningKey,
   insertSigningKey,
-  listSigningKeys,
   signingKeyFields,
-  updateSigningKey,
+  signingKeyRecord,
 } from "./signing-key-store.ts";
 
 /** Creating a key is refused when the project has ten. */
 const MANY_KEYS = 10;
-const NEWEST_FIRST = "createdAt-true";
-
-class TooManySigningKeys extends ApiError {
-  constructor() {
-    super(403, "too-many-signing-keys", `the project has more than ${MANY_KEYS} signing keys: delete one first`);
-  }
-}
 
 export interface SigningKeyRouteDeps extends Deps {
   readonly mediaControl: MediaControl;
@@ -40,7 +31,12 @@ export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps
       const { publicKey, privateKey } = await newSigningKeyPair();
       const record = await db.transaction().execute(async (trx) => {
         const count = await countSigningKeysForUpdate(trx, principal);
-        if (count > MANY_KEYS) throw new TooManySigningKeys();
+        if (count > MANY_KEYS)
+          throw new ApiError(
+            403,
+            "too-many-signing-keys",
+            `the project has more than ${MANY_KEYS} signing keys: delete one first`,
+          );
         const name = body.name ?? `Signing Key ${count + 1}`;
         return insertSigningKey(trx, principal, { name, publicKey, now: clock.now() });
       });
@@ -49,24 +45,20 @@ export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps
     { mayBeEmpty: true, showsSecret: true },
   );
 
-  api.on(routes.listSigningKeys, async ({ principal, query, origin, url }, reply) => {
-    const page = await listSigningKeys(db, principal, parseListQuery(query, signingKeyFields, NEWEST_FIRST));
-    return answerPage(reply, page, { origin, url });
-  });
+  const list = { fields: signingKeyFields, order: "createdAt-true", shown: signingKeyRecord };
+  api.on(routes.listSigningKeys, listOf(db, "signing_key", list));
 
-  api.on(routes.getSigningKey, async ({ principal, id }) => {
-    const key = await findSigningKey(db, principal, id);
-    if (!key) throw new NotFound();
-    return key;
-  });
+  api.on(routes.getSigningKey, async ({ principal, id }) =>
+    signingKeyRecord(found(await findOwned(db, "signing_key", principal, id))),
+  );
 
   api.on(routes.patchSigningKey, async ({ principal, id, body }) => {
-    if (!(await updateSigningKey(db, principal, id, body))) throw new NotFound();
+    if (!(await updateOwned(db, "signing_key", principal, id, body))) throw new NotFound();
     if (body.disabled !== undefined) await tellMedia(deps);
   });
 
   api.on(routes.deleteSigningKey, async ({ principal, id }) => {
-    if (!(await deleteSigningKey(db, principal, id))) throw new NotFound();
+    if (!(await deleteOwned(db, "signing_key", principal, id))) throw new NotFound();
     await tellMedia(deps);
   });
 }

@@ -91,15 +91,11 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
 export const partsOf = (path: string): string[] => path.replace(/^\/*(api(\/|$))?/, "").split("/");
 
 /** An access that a key cannot be given. */
-class BadAccess extends ApiError {
-  constructor(message: string) {
-    super(422, "bad-access", message);
-  }
-}
+const badAccess = (message: string) => new ApiError(422, "bad-access", message);
 
 const PART = /^(:[A-Za-z]\w*|[\w.~-]+)$/;
 
-/** Throws `BadAccess` for rules and origins that could never match, or are repeated. */
+/** Throws `bad-access` for rules and origins that could never match, or are repeated. */
 export function checkAccess({ rules = [], cors }: Access): void {
   const known = new Set<string>();
   for (const { methods, resources } of rules) {
@@ -107,16 +103,16 @@ export function checkAccess({ rules = [], cors }: Access): void {
       const parts = partsOf(resource);
       const fixed = parts.at(-1) === "*" ? parts.slice(0, -1) : parts;
       if (!fixed.every((part) => PART.test(part)))
-        throw new BadAccess(`Bad access rules: "${resource}" is no path like stream/:id or stream/*`);
+        throw badAccess(`Bad access rules: "${resource}" is no path like stream/:id or stream/*`);
       for (const method of methods) {
         const route = `${method} ${parts.map((part) => (part.startsWith(":") ? ":" : part)).join("/")}`;
-        if (known.has(route)) throw new BadAccess(`Bad access rules: ${method} "${resource}" is there twice`);
+        if (known.has(route)) throw badAccess(`Bad access rules: ${method} "${resource}" is there twice`);
         known.add(route);
       }
     }
   }
   for (const origin of cors?.allowedOrigins ?? []) {
     if (origin !== "*" && URL.parse(origin)?.origin !== origin)
-      throw new BadAccess(`Bad CORS origin: "${origin}" is neither * nor an origin like https://app.example.com`);
+      throw badAccess(`Bad CORS origin: "${origin}" is neither * nor an origin like https://app.example.com`);
   }
 }

@@ -1,10 +1,10 @@
 import { type EffectiveSetting, routes, type ServerSettings } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { ApiRoutes } from "../api/index.ts";
+import { askedOrigin } from "../../platform/http/asked-origin.ts";
+import { ApiRoutes, BadRequest } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import type { PublicAddress } from "../public-address.ts";
 import { readAccount } from "./account-store.ts";
-import { addressRoutes } from "./address-routes.ts";
 import { apiTokenRoutes } from "./api-token-routes.ts";
 import type { KeyGuesses } from "./key-guesses.ts";
 import type { Passwords } from "./password.ts";
@@ -28,8 +28,8 @@ export interface AccountRouteDeps extends Deps {
 /** The caller, dashboard sign-in, people, projects, API keys, and the server's configuration. */
 export function accountRoutes(app: FastifyInstance, deps: AccountRouteDeps): void {
   const api = new ApiRoutes(app, deps);
+  const { publicAddress } = deps;
 
-  addressRoutes(app, deps);
   signInRoutes(app, deps);
   personRoutes(app, deps);
   projectRoutes(app, deps);
@@ -41,4 +41,20 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRouteDeps): voi
     requireUnrestricted(principal);
     return { version: deps.version, settings: [...deps.effectiveSettings], nodes: await deps.listNodes() };
   });
+  api.on(routes.getServerAddress, async () => publicAddress.describe());
+
+  api.on(routes.pinServerAddress, async ({ body: { address } }) => {
+    if (deps.isPublicUrlSet)
+      throw new BadRequest("WEIR_PUBLIC_URL decides the address: change it, or unset it, and start again");
+    await publicAddress.pin(address === null ? null : originIn(address));
+    return publicAddress.describe();
+  });
+}
+
+function originIn(text: string): string {
+  const [, protocol, host] = /^(https?):\/\/([^/]+)\/?$/.exec(text.trim()) ?? [];
+  const origin = protocol && host ? askedOrigin({ protocol, host }) : null;
+  if (origin === null)
+    throw new BadRequest("give an http:// or https:// address without path, such as https://video.example.com");
+  return origin;
 }

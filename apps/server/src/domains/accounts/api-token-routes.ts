@@ -1,29 +1,14 @@
 import { type CreatedApiToken, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { sql } from "kysely";
-import { ApiError, ApiRoutes, answerPage, BadRequest, NotFound, parseListQuery } from "../api/index.ts";
+import { ApiError, ApiRoutes, BadRequest, found, listOf } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
+import { deleteOwned, findOwned } from "../owned-row.ts";
 import { checkAccess } from "./access.ts";
 import { newApiKey } from "./api-key.ts";
-import {
-  apiTokenFields,
-  countApiTokens,
-  deleteApiToken,
-  findApiToken,
-  insertApiToken,
-  listApiTokens,
-} from "./api-token-store.ts";
+import { apiTokenFields, apiTokenRecord, countApiTokens, insertApiToken } from "./api-token-store.ts";
 import { requireAccount } from "./request-guard.ts";
 
 const MAX_KEYS = 1000;
-const NEWEST_FIRST = "createdAt-true";
-
-/** Without this key nobody could sign in to fix it. */
-class KeyInUse extends ApiError {
-  constructor() {
-    super(409, "key-in-use", "you are signed in with this API key: sign in with another one to delete it");
-  }
-}
 
 /** API keys, managed from a signed-in dashboard session. */
 export function apiTokenRoutes(app: FastifyInstance, deps: Deps): void {
@@ -35,7 +20,7 @@ export function apiTokenRoutes(app: FastifyInstance, deps: Deps): void {
     async ({ principal, body }): Promise<CreatedApiToken> => {
       const { name = "API key", access = null } = body;
       if (access) checkAccess(access);
-      if ((await countApiTokens(db, sql`where project_id = ${principal.projectId}`)) >= MAX_KEYS)
+      if ((await countApiTokens(db, principal)) >= MAX_KEYS)
         throw new BadRequest(`a project has at most ${MAX_KEYS} API keys: delete one first`);
       const key = newApiKey();
       return { ...(await insertApiToken(db, principal, { key, name, access, now: clock.now() })), key };
@@ -43,22 +28,24 @@ export function apiTokenRoutes(app: FastifyInstance, deps: Deps): void {
     { mayBeEmpty: true, showsSecret: true },
   );
 
-  api.on(routes.listApiTokens, async ({ principal, query, origin, url }, reply) => {
-    const page = await listApiTokens(db, principal, parseListQuery(query, apiTokenFields, NEWEST_FIRST));
-    return answerPage(reply, page, { origin, url });
-  });
+  const list = { fields: apiTokenFields, order: "createdAt-true", shown: apiTokenRecord };
+  api.on(routes.listApiTokens, listOf(db, "api_key", list));
 
-  api.on(routes.getApiToken, async ({ principal, id }) => {
-    const token = await findApiToken(db, principal, id);
-    if (!token) throw new NotFound();
-    return token;
-  });
+  api.on(routes.getApiToken, async ({ principal, id }) =>
+    apiTokenRecord(found(await findOwned(db, "api_key", principal, id))),
+  );
 
+  /** Its row takes the dashboard sessions along that it signed in. */
   api.on(routes.deleteApiToken, async ({ principal, id }) => {
-    const token = await findApiToken(db, principal, id);
-    if (!token) throw new NotFound();
-    if (id === principal.keyId) throw new KeyInUse();
-    if (token.accountWide) requireAccount(principal);
-    await deleteApiToken(db, principal, id);
+    const token = found(await findOwned(db, "api_key", principal, id));
+    // Without this key nobody could sign in to fix it.
+    if (id === principal.keyId)
+      throw new ApiError(
+        409,
+        "key-in-use",
+        "you are signed in with this API key: sign in with another one to delete it",
+      );
+    if (token.account_wide) requireAccount(principal);
+    await deleteOwned(db, "api_key", principal, id);
   });
 }

@@ -6,14 +6,8 @@ const COST = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const STORED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
-const MAX_WAITING = 20;
-
 /** Hashing is so expensive that only a few callers may wait for it. */
-class TooBusy extends ApiError {
-  constructor() {
-    super(503, "too-busy", "too many people sign in at this moment: try again in a few seconds");
-  }
-}
+const MAX_WAITING = 20;
 
 /** RFC 7914: the binary logarithm of N, the block size, the parallelization. */
 export interface PasswordCost {
@@ -33,7 +27,7 @@ export class Passwords {
     this.#cost = cost;
   }
 
-  /** Throws `TooBusy`, like `isRight`. */
+  /** Throws `too-busy`, like `isRight`. */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
     return stored(this.#cost, salt, await this.#derive(password, salt, this.#cost));
@@ -52,7 +46,8 @@ export class Passwords {
   }
 
   async #derive(password: string, salt: Buffer, { ln, r, p }: PasswordCost): Promise<Buffer> {
-    if (this.#waiting >= MAX_WAITING) throw new TooBusy();
+    if (this.#waiting >= MAX_WAITING)
+      throw new ApiError(503, "too-busy", "too many people sign in at this moment: try again in a few seconds");
     this.#waiting += 1;
     const options = { N: 2 ** ln, r, p, maxmem: 2 ** (ln + 8) * r };
     // The same characters, whichever way a keyboard composes them.

@@ -4,12 +4,11 @@ import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import {
   ApiError,
   ApiRoutes,
-  answerPage,
   BadRequest,
   Forbidden,
-  NotFound,
+  found,
+  listOf,
   type Principal,
-  parseListQuery,
   TooManyRequests,
 } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
@@ -21,23 +20,18 @@ import {
   deletePerson,
   findPerson,
   insertPerson,
-  listPeople,
   personFields,
+  personRecord,
   setPassword,
 } from "./person-store.ts";
 
 const MAX_PEOPLE = 100;
-const BY_NAME = "name-false";
 /** Wrong current passwords per person and minute, so that an unattended browser reveals nothing. */
 const WRONG_PASSWORDS = 5;
 const MINUTE_MS = 60_000;
 
 /** 409 with the name of the conflict. */
-class PersonConflict extends ApiError {
-  constructor(message: string) {
-    super(409, "person-conflict", message);
-  }
-}
+const personConflict = (message: string) => new ApiError(409, "person-conflict", message);
 
 export interface PersonRouteDeps extends Deps {
   readonly passwords: Passwords;
@@ -59,17 +53,15 @@ export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void 
       throw new BadRequest(`an account has at most ${MAX_PEOPLE} people: remove one first`);
     const passwordHash = await passwords.hash(body.password);
     const person = await insertPerson(db, principal, { name, passwordHash, now: clock.now() });
-    if (!person) throw new PersonConflict("somebody on this server has this name already: choose another one");
+    if (!person) throw personConflict("somebody on this server has this name already: choose another one");
     return person;
   });
 
-  api.on(routes.listPeople, async ({ principal, query, origin, url }, reply) => {
-    const page = await listPeople(db, principal, parseListQuery(query, personFields, BY_NAME));
-    return answerPage(reply, page, { origin, url });
-  });
+  const list = { fields: personFields, order: "name-false", isOfAccount: true, shown: personRecord } as const;
+  api.on(routes.listPeople, listOf(db, "person", list));
 
   api.on(routes.patchPerson, async ({ principal, id, body }, { request }) => {
-    const person = await find(principal, id);
+    const person = found(await findPerson(db, principal, id));
     if (principal.personId !== null) await checkCurrent(principal, person, body.currentPassword);
     checkPassword(person.name, body.password);
     const keptToken = principal.personId === id ? request.cookies[DASHBOARD_COOKIE] : undefined;
@@ -77,17 +69,10 @@ export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void 
   });
 
   api.on(routes.deletePerson, async ({ principal, id }) => {
-    await find(principal, id);
-    if (principal.personId === id)
-      throw new PersonConflict("you are signed in as this person: let somebody else do it");
+    found(await findPerson(db, principal, id));
+    if (principal.personId === id) throw personConflict("you are signed in as this person: let somebody else do it");
     await deletePerson(db, principal, id);
   });
-
-  async function find(principal: Principal, id: string): Promise<PersonRow> {
-    const person = await findPerson(db, principal, id);
-    if (!person) throw new NotFound();
-    return person;
-  }
 
   /** A thief of a signed-in browser does not know the password. */
   async function checkCurrent(principal: Principal, person: PersonRow, current: string | undefined): Promise<void> {

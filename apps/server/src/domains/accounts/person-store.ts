@@ -1,6 +1,6 @@
 import type { Person } from "@weir/contract";
 import { sql } from "kysely";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
+import { countRows, type ListFields } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, Owner, PersonRow, Trx } from "../schema.ts";
 import { hashSecret } from "./api-key.ts";
@@ -13,7 +13,7 @@ export const personFields: ListFields = {
 };
 
 /** The public columns of a person; never the hash. */
-const personRecord = (row: PersonRow): Person => ({
+export const personRecord = (row: PersonRow): Person => ({
   id: row.id,
   userId: row.user_id,
   name: row.name,
@@ -36,18 +36,8 @@ export async function insertPerson(
   return row ? personRecord(row) : null;
 }
 
-export async function listPeople(db: Db, { userId }: Owner, list: ListRequest): Promise<Page<Person>> {
-  const where = sql`where user_id = ${userId} and ${list.where}`;
-  const { rows } = await sql<PersonRow>`
-    select * from person ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(db);
-  const { rows: counted } = await sql<{ n: string }>`select count(*) as n from person ${where}`.execute(db);
-  return pageOf(list, rows.map(personRecord), list.wantsCount ? Number(counted[0]?.n) : null);
-}
-
-export async function countPeople(db: Db, { userId }: Owner): Promise<number> {
-  const { rows } = await sql<{ n: string }>`select count(*) as n from person where user_id = ${userId}`.execute(db);
-  return Number(rows[0]?.n);
-}
+export const countPeople = (db: Db, { userId }: Owner): Promise<number> =>
+  countRows(db, sql`person`, sql`user_id = ${userId}`);
 
 /** A person of the account, with the hash. */
 export async function findPerson(db: Db, { userId }: Owner, id: string): Promise<PersonRow | undefined> {

@@ -1,6 +1,6 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { ApiRoutes, BadRequest, NotFound } from "../api/index.ts";
+import { ApiRoutes, BadRequest, found, NotFound } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import {
   changeProject,
@@ -10,7 +10,7 @@ import {
   insertProject,
   listProjects,
   MAX_PROJECTS,
-  ProjectInUse,
+  projectInUse,
 } from "./project-store.ts";
 
 /** Projects: read with their keys, changed from a signed-in dashboard session. */
@@ -20,11 +20,7 @@ export function projectRoutes(app: FastifyInstance, deps: Deps): void {
 
   api.on(routes.listProjects, async ({ principal }) => listProjects(db, principal));
 
-  api.on(routes.getProject, async ({ principal, id }) => {
-    const project = await findProject(db, principal, id);
-    if (!project) throw new NotFound();
-    return project;
-  });
+  api.on(routes.getProject, async ({ principal, id }) => found(await findProject(db, principal, id)));
 
   api.on(routes.createProject, async ({ principal, body }) => {
     if ((await countProjects(db, principal)) >= MAX_PROJECTS)
@@ -33,14 +29,14 @@ export function projectRoutes(app: FastifyInstance, deps: Deps): void {
   });
 
   api.on(routes.patchProject, async ({ principal, id, body }) => {
-    const project = await findProject(db, principal, id);
-    if (!project || !(await changeProject(db, principal, id, { ...project, ...body }))) throw new NotFound();
+    const project = found(await findProject(db, principal, id));
+    if (!(await changeProject(db, principal, id, { ...project, ...body }))) throw new NotFound();
   });
 
   api.on(routes.deleteProject, async ({ principal, id }) => {
-    if (!(await findProject(db, principal, id))) throw new NotFound();
+    found(await findProject(db, principal, id));
     if (id === principal.keyProjectId)
-      throw new ProjectInUse("you are signed in to this project: sign in with an API key of another one to delete it");
+      throw projectInUse("you are signed in to this project: sign in with an API key of another one to delete it");
     await db.transaction().execute((trx) => deleteProject(trx, principal, id, clock.now()));
   });
 }

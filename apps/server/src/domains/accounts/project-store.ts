@@ -5,11 +5,7 @@ import { isId, newId } from "../ids.ts";
 import type { Db, ProjectRow, Trx } from "../schema.ts";
 
 /** A project that cannot be deleted yet; the text names the obstacle. */
-export class ProjectInUse extends ApiError {
-  constructor(message: string) {
-    super(409, "project-in-use", message);
-  }
-}
+export const projectInUse = (message: string) => new ApiError(409, "project-in-use", message);
 
 export const MAX_PROJECTS = 1000;
 
@@ -67,7 +63,7 @@ export async function changeProject(
   return result.numUpdatedRows > 0n;
 }
 
-/** Delete a project that has no streams, and its keys. Throws `ProjectInUse`. Its recordings are deleted with its streams. */
+/** Delete a project that has no streams, and its keys. Throws `project-in-use`. Its recordings are deleted with its streams. */
 export async function deleteProject(trx: Trx, principal: Principal, id: string, now: number): Promise<void> {
   const stream = await trx
     .selectFrom("stream")
@@ -76,7 +72,7 @@ export async function deleteProject(trx: Trx, principal: Principal, id: string, 
     .where("deleted_at", "is", null)
     .limit(1)
     .executeTakeFirst();
-  if (stream) throw new ProjectInUse("the project still has streams: delete them first");
+  if (stream) throw projectInUse("the project still has streams: delete them first");
   await trx.deleteFrom("api_key").where("project_id", "=", id).where("user_id", "=", principal.userId).execute();
   await trx
     .updateTable("project")

@@ -18,6 +18,12 @@ export class NotFound extends ApiError {
   }
 }
 
+/** What was looked up. Throws `NotFound`. */
+export function found<Found>(looked: Found | null | undefined, message?: string): Found {
+  if (looked === null || looked === undefined) throw new NotFound(message);
+  return looked;
+}
+
 /** Too many requests; the `Retry-After` header says when to retry. */
 export class TooManyRequests extends ApiError {
   constructor(message: string) {
@@ -56,7 +62,11 @@ export class NotImplemented extends ApiError {
 /** An address that Weir does not call. `what` is what would have been done, `why` the reason of `Outbound.refusalOf`. */
 export class RefusedUrl extends ApiError {
   constructor(what: string, why: string) {
-    super(400, why.includes("WEIR_ALLOW_PRIVATE_URLS") ? "private-address" : "bad-request", `${what}: ${why}`);
+    super(
+      400,
+      /WEIR_(ALLOW_PRIVATE_URLS|PULL_NETWORKS)/.test(why) ? "private-address" : "bad-request",
+      `${what}: ${why}`,
+    );
   }
 }
 

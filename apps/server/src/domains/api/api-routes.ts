@@ -11,7 +11,7 @@ import { originOf } from "./request-origin.ts";
 export const ALREADY_SENT = Symbol("the answer was sent by the handler");
 
 /** An authenticated request that fits its schema. */
-export interface ApiRequest<Of extends Route> {
+export interface ApiRequest<Of extends Route = Route> {
   /** Reading it throws on a route without authentication. */
   readonly principal: Principal;
   /** The `:id` of the path. */

@@ -18,24 +18,10 @@ const MAX_PER_KEY = 10_000;
 const ABANDONED_MS = 60_000;
 const KEY = /^[!-~]{1,255}$/;
 
-/** The same key with a different request. */
-class IdempotencyKeyReused extends ApiError {
-  constructor() {
-    super(422, "idempotency-key-reused", "this Idempotency-Key was used for another request: take a new one");
-  }
-}
-
 /** The first request with this key is still running. The client should retry after a second. */
 export class RequestInProgress extends ApiError {
   constructor() {
     super(409, "in-progress", "a request with this Idempotency-Key is being answered: ask again");
-  }
-}
-
-/** The first response contained a secret, which is not stored. */
-class AnswerNotKept extends ApiError {
-  constructor() {
-    super(409, "answer-not-kept", "this request was answered already, and its answer shows a secret only once");
   }
 }
 
@@ -134,9 +120,15 @@ async function firstAnswer(db: Db, request: IdempotentRequest, fingerprint: Buff
     select fingerprint, status, body from idempotent_request
     where api_key_id = ${request.principal.keyId} and key = ${request.key}`.execute(db);
   const [row] = rows;
-  if (row && !row.fingerprint.equals(fingerprint)) throw new IdempotencyKeyReused();
+  if (row && !row.fingerprint.equals(fingerprint)) {
+    const why = "this Idempotency-Key was used for another request: take a new one";
+    throw new ApiError(422, "idempotency-key-reused", why);
+  }
   if (!row || row.status === null) throw new RequestInProgress();
-  if (request.showsSecret) throw new AnswerNotKept();
+  if (request.showsSecret) {
+    const why = "this request was answered already, and its answer shows a secret only once";
+    throw new ApiError(409, "answer-not-kept", why);
+  }
   return { status: row.status, body: row.body === null ? undefined : JSON.parse(row.body) };
 }
 

@@ -3,6 +3,7 @@ export {
   ApiError,
   BadRequest,
   Forbidden,
+  found,
   NotFound,
   NotImplemented,
   RefusedUrl,
@@ -13,16 +14,17 @@ export {
 export { ALREADY_SENT, type ApiRequest, ApiRoutes } from "./api-routes.ts";
 export { forgetOldAnswers } from "./idempotency.ts";
 export { addLaterRoutes } from "./later-routes.ts";
-export { answerPage } from "./list-answer.ts";
+export { answerPage, listOf } from "./list-answer.ts";
 export {
+  countRows,
   isSet,
   type ListField,
   type ListFields,
   type ListRequest,
   type Page,
-  pageOf,
   parseListQuery,
   type RawQuery,
+  readPage,
   textOf,
 } from "./list-query.ts";
 export { type DescribedRoute, describedRoutes, pathOf } from "./openapi/described-routes.ts";

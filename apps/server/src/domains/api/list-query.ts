@@ -1,5 +1,6 @@
 import { type RawBuilder, type Simplify, sql } from "kysely";
 import { isId } from "../ids.ts";
+import type { Db, Trx } from "../schema.ts";
 import { BadRequest } from "./api-error.ts";
 
 /** How a field of a list may be filtered: `text` and `id` by equality, `search` by part, `int` also by `gt gte lt lte`. */
@@ -56,9 +57,35 @@ export function parseListQuery(query: RawQuery, fields: ListFields, defaultOrder
   };
 }
 
-/** Cut a result of `limit + 1` rows to a page with the cursor of the next one. */
-export function pageOf<Item>({ limit, skip }: ListRequest, rows: Item[], count: number | null): Page<Item> {
-  return { items: rows.slice(0, limit), next: rows.length > limit ? `skip${skip + limit}` : null, count };
+export const mapPage = <Row, Item>(page: Page<Row>, itemOf: (row: Row) => Item): Page<Item> => ({
+  ...page,
+  items: page.items.map(itemOf),
+});
+
+export interface PageSource {
+  /** A table, or several joined. */
+  readonly from: RawBuilder<unknown>;
+  /** All of the table's if absent. */
+  readonly columns?: RawBuilder<unknown>;
+  /** Which rows the reader may see, and the list's own filters. */
+  readonly where: RawBuilder<unknown>;
+}
+
+/** Read one page of a list, with the cursor of the next one. */
+export async function readPage<Row>(
+  db: Db,
+  { limit, skip, order, wantsCount }: ListRequest,
+  { from, columns = sql`*`, where }: PageSource,
+): Promise<Page<Row>> {
+  const { rows } = await sql<Row>`
+    select ${columns} from ${from} where ${where} order by ${order} limit ${limit + 1} offset ${skip}`.execute(db);
+  const next = rows.length > limit ? `skip${skip + limit}` : null;
+  return { items: rows.slice(0, limit), next, count: wantsCount ? await countRows(db, from, where) : null };
+}
+
+export async function countRows(db: Db | Trx, from: RawBuilder<unknown>, where: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ n: string }>`select count(*) as n from ${from} where ${where}`.execute(db);
+  return Number(rows[0]?.n);
 }
 
 function parseCursor(cursor: unknown): number {

@@ -20,9 +20,8 @@ const tokenOf = ({ url }: RequestedUpload) => new URL(url).searchParams.get("tok
 
 /** The last byte of the file is there. */
 async function arrive({ domains }: TestDomains, { asset }: RequestedUpload, bytes = 1_000) {
-  await domains.uploads.received(asset.id, bytes);
-  const key = await domains.uploads.keyOf(asset.id);
-  await domains.uploads.stored(asset.id, key ?? "");
+  const key = await domains.uploads.received(asset.id, bytes);
+  await domains.uploads.stored(asset.id);
   return key;
 }
 
@@ -56,6 +55,34 @@ describe("a requested upload", () => {
     const secret = new Uint8Array(32);
     const token = mintUploadToken(secret, one.asset.id, 1_000);
     expect([999, 1_000].map((now) => readUploadToken(secret, token, now))).toEqual([one.asset.id, null]);
+  });
+
+  it("belongs to the node that has its first bytes while that runs, and a file of another node replaces nothing", async () => {
+    const { kit, upload } = await started();
+    const requested = await upload("clip");
+    const { id } = requested.asset;
+    const here = kit.domains.uploads;
+    const other = kit.another("other");
+    await other.node.join();
+    await here.admit(tokenOf(requested), 10);
+    await expect(other.uploads.admit(tokenOf(requested), 10)).rejects.toMatchObject({ status: 409 });
+    expect([await here.isElsewhere(id), await other.uploads.isElsewhere(id)]).toEqual([false, true]);
+    expect([...(await here.wanted([id])), ...(await other.uploads.wanted([id]))]).toEqual([id]);
+    await expect(other.uploads.received(id, 10)).rejects.toMatchObject({ status: 409 });
+    expect(await here.received(id, 10)).toContain(`/asset/${id}/`);
+    await expect(other.uploads.received(id, 99)).rejects.toMatchObject({ status: 409 });
+    await other.uploads.stored(id);
+    expect([...(await here.wanted([id]))]).toEqual([id]);
+
+    // A broken upload is anybody's, and so is one of a node that is gone.
+    const next = await upload("another clip");
+    await here.admit(tokenOf(next), 10);
+    await here.released(next.asset.id);
+    await other.uploads.admit(tokenOf(next), 10);
+    await other.node.leave();
+    await here.admit(tokenOf(next), 10);
+    await expect(other.uploads.received(next.asset.id, 10)).rejects.toMatchObject({ status: 409 });
+    await other.close();
   });
 
   it("waits for a worker when its file is there, and takes no other file", async () => {
@@ -341,7 +368,7 @@ describe("an import", () => {
     const { uploads } = kit.domains;
     expect(await uploads.wanted([asset.id])).toEqual(new Set([asset.id]));
     await uploads.received(asset.id, 5);
-    await uploads.stored(asset.id, (await uploads.keyOf(asset.id)) ?? "");
+    await uploads.stored(asset.id);
     expect(await get(asset.id)).toMatchObject({ size: 5, status: { phase: "waiting" } });
     expect(await jobs(kit)).toEqual([{ name: "import-asset" }, { name: "process-asset" }]);
   });

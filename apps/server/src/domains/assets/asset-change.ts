@@ -2,43 +2,44 @@ import type { WebhookEventName } from "@weir/contract";
 import { sql, type UpdateObject } from "kysely";
 import type { NewEvent } from "../events/index.ts";
 import type { AssetRow, Schema, Trx } from "../schema.ts";
-import { assetSubject, type Subject, taskSubject } from "../subject.ts";
-import { type AssetInput, type AssetPhase, nextAssetPhase, taskPhaseOf } from "./asset-status.ts";
+import { assetSubject } from "../subject.ts";
+import { lifecycleEvent, type TaskStep, taskEvent, taskMoved } from "../tasks/index.ts";
+import { nextAssetPhase, taskPhaseOf } from "./asset-status.ts";
 
-/** What else the change writes, by column. */
-type Columns = UpdateObject<Schema, "asset">;
+/** Columns of an asset to write. */
+export type AssetColumns = UpdateObject<Schema, "asset">;
 
 export interface AssetChange {
   readonly at: number;
-  readonly set?: Columns;
+  readonly set?: AssetColumns;
 }
 
-/** The asset of this id, whose row stays locked until the transaction ends. Deleted ones are found, too. */
+/** The asset with this id, deleted or not. Its row stays locked until the transaction ends. */
 export async function lockAsset(trx: Trx, id: string): Promise<AssetRow | undefined> {
   return trx.selectFrom("asset").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-/** Move a locked asset, and the task that makes it, along their lifecycle. The events are to be appended last in the transaction. */
+/** Move a locked asset, and the task that makes it, along their lifecycle. Append the events last in the transaction. */
 export async function moveAsset(
   trx: Trx,
   row: AssetRow,
-  input: AssetInput,
+  step: TaskStep,
   { at, set = {} }: AssetChange,
 ): Promise<NewEvent[]> {
-  const phase = nextAssetPhase(row.phase, input);
-  await writeAsset(trx, row, {
-    at,
-    set: { progress: phase === row.phase ? row.progress : 0, error: null, ...set, phase },
-  });
+  const phase = nextAssetPhase(row.phase, step);
+  const progress = phase === row.phase ? row.progress : 0;
+  // The files of a failed asset are gone, even if some of them could be watched while the others were made.
+  const unplayable = phase === "failed" ? { playable_at: null } : {};
+  await writeAsset(trx, row, { at, set: { progress, error: null, ...unplayable, ...set, phase } });
   const events: WebhookEventName[] = ["asset.updated"];
   if (phase === "ready" || phase === "failed") events.push(`asset.${phase}`);
   return [
     ...events.map((event) => assetEvent(row, event, at)),
-    ...taskEvents(phase).map((event) => taskEvent(row, event, at)),
+    ...taskMoved({ ...row, id: row.task_id }, taskPhaseOf(phase, false), at),
   ];
 }
 
-/** Change a locked asset where it stays in its phase, and bring its task to the same. */
+/** Write columns of a locked asset, and bring its task in line. */
 export async function writeAsset(trx: Trx, row: AssetRow, { at, set = {} }: AssetChange): Promise<void> {
   await trx
     .updateTable("asset")
@@ -56,25 +57,11 @@ export async function writeAsset(trx: Trx, row: AssetRow, { at, set = {} }: Asse
     from asset a where a.id = ${row.id} and t.id = a.task_id`.execute(trx);
 }
 
-function taskEvents(phase: AssetPhase): WebhookEventName[] {
-  if (phase === "ready") return ["task.updated", "task.completed"];
-  return phase === "failed" ? ["task.updated", "task.failed"] : ["task.updated"];
-}
-
 type Named = Pick<AssetRow, "id" | "task_id" | "project_id" | "user_id">;
 
 export const assetEvent = (row: Named, event: WebhookEventName, at: number): NewEvent =>
-  eventAbout(assetSubject(row.id), row, event, at);
+  lifecycleEvent(assetSubject(row.id), row, event, at);
 
-export const taskEvent = (row: Named, event: WebhookEventName, at: number): NewEvent =>
-  eventAbout(taskSubject(row.task_id), row, event, at);
-
-function eventAbout(subject: Subject, row: Named, event: WebhookEventName, at: number): NewEvent {
-  return {
-    subject,
-    owner: { projectId: row.project_id, userId: row.user_id },
-    at,
-    kind: "lifecycle",
-    body: { type: "webhook_event", event, userId: row.user_id },
-  };
-}
+/** About the task that makes the asset. */
+export const eventOfTask = (row: Named, event: WebhookEventName, at: number): NewEvent =>
+  taskEvent({ ...row, id: row.task_id }, event, at);

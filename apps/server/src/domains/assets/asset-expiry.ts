@@ -1,21 +1,19 @@
 import { sql } from "kysely";
 import type { MediaControl } from "../../ports/index.ts";
-import type { Deps } from "../deps.ts";
-import type { EventLog } from "../events/index.ts";
+import type { EventDeps } from "../events/index.ts";
 import type { DomainConfig } from "../settings.ts";
 import { assetEvent, lockAsset, writeAsset } from "./asset-change.ts";
 
 const BATCH = 100;
 const DAY_MS = 86_400_000;
-/** Answers that are under way end meanwhile, and an operator can still undo a mistake. */
+/** Enough for current downloads to end, and for an operator to undo a mistake. */
 const GRACE_MS = 3_600_000;
 
-export interface AssetExpiryDeps extends Deps, Pick<DomainConfig, "assetDays"> {
-  readonly events: EventLog;
+export interface AssetExpiryDeps extends EventDeps, Pick<DomainConfig, "assetDays"> {
   readonly mediaControl: Pick<MediaControl, "accessChanged">;
 }
 
-/** Delete assets that were kept long enough, from their creation on. Their bytes go an hour later. */
+/** Delete assets whose retention, counted from their creation, is over. Their bytes are deleted an hour later. */
 export async function expireAssets({
   db,
   clock,

@@ -2,7 +2,7 @@ import type { MediaIndex, OriginalFile, StoredRendition } from "../../ports/inde
 import type { AssetRow, Db, Trx } from "../schema.ts";
 import { hasOriginal } from "./asset-record.ts";
 
-/** As it lies in the database: JSON has no maps. */
+/** The index as JSON, which has no maps. */
 interface StoredMedia extends Omit<MediaIndex, "renditions"> {
   readonly renditions: readonly (Omit<StoredRendition, "spanBytes"> & {
     readonly spanBytes: readonly (readonly [string, number])[];
@@ -22,7 +22,7 @@ export async function writeAssetMedia(trx: Trx, assetId: string, { renditions, .
     .execute();
 }
 
-/** What plays of an asset; null while nothing does. The gate has asked who may see it. */
+/** The media of an asset; null while nothing of it plays. Does not check who may watch it. */
 export async function readAssetMedia(db: Db, assetId: string): Promise<MediaIndex | null> {
   const row = await db
     .selectFrom("asset_media")
@@ -36,7 +36,7 @@ export async function readAssetMedia(db: Db, assetId: string): Promise<MediaInde
   return {
     ...media,
     ...(original && { original }),
-    // What is kept of it is complete only then.
+    // A reader must not keep it before the asset is ready.
     ...(row.phase !== "ready" && { isGrowing: true }),
     renditions: renditions.map((rendition) => ({ ...rendition, spanBytes: new Map(rendition.spanBytes) })),
   };

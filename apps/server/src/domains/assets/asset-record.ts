@@ -1,10 +1,12 @@
-import type { Asset, Task } from "@weir/contract";
-import type { AssetRow, TaskRow } from "../schema.ts";
+import type { Asset } from "@weir/contract";
+import type { LeftOutTracks } from "../../ports/index.ts";
+import { isId } from "../ids.ts";
+import type { AssetRow, Db } from "../schema.ts";
+import { withoutQuery } from "../tasks/index.ts";
 import { isSettled } from "./asset-status.ts";
-import { leftOutSentence } from "./left-out-sentence.ts";
 
 export interface AssetView {
-  /** Where viewers reach this server, without a slash at the end. */
+  /** The base URL of this server for viewers, without a trailing slash. */
   readonly publicUrl: string;
   /** With the tracks of the file; lists leave them out. */
   readonly details: boolean;
@@ -47,7 +49,7 @@ export function assetRecord(row: AssetRow, { publicUrl, details }: AssetView): A
   };
 }
 
-/** Whether the file that came can be downloaded as it came. */
+/** Whether the original file can be downloaded. */
 export const hasOriginal = (row: Pick<AssetRow, "phase" | "keep_original" | "source_key">): boolean =>
   row.phase === "ready" && row.keep_original === true && row.source_key !== null;
 
@@ -58,24 +60,27 @@ function videoSpecOf(
   return details ? { ...spec, tracks: tracks.map((track) => ({ ...track })) } : spec;
 }
 
-export function taskRecord(row: TaskRow): Task {
-  return {
-    id: row.id,
-    type: row.type,
-    createdAt: Number(row.created_at),
-    ...(row.scheduled_at === null ? {} : { scheduledAt: Number(row.scheduled_at) }),
-    ...(row.input_asset_id === null ? {} : { inputAssetId: row.input_asset_id }),
-    ...(row.output_asset_id === null ? {} : { outputAssetId: row.output_asset_id }),
-    projectId: row.project_id,
-    requesterId: row.user_id,
-    params: row.params,
-    status: {
-      phase: row.phase,
-      updatedAt: Number(row.updated_at),
-      ...(row.phase === "running" ? { progress: row.progress } : {}),
-      ...(row.error === null ? {} : { errorMessage: row.error }),
-      ...(row.retries > 0 ? { retries: row.retries } : {}),
-    },
-    ...(row.output ? { output: row.output } : {}),
-  };
+/** The asset for a reader who may not see its signed source URL. */
+export function withoutSecrets(asset: Asset): Asset {
+  const { source } = asset;
+  return source.type === "url" ? { ...asset, source: { ...source, url: withoutQuery(source.url) } } : asset;
+}
+
+/** An asset for its webhooks, deleted or not, without secrets; null once its row is gone. */
+export async function readAsset(db: Db, id: string, publicUrl: string): Promise<Asset | null> {
+  const row = isId(id) && (await db.selectFrom("asset").selectAll().where("id", "=", id).executeTakeFirst());
+  return row ? withoutSecrets(assetRecord(row, { publicUrl, details: true })) : null;
+}
+
+const LEFT_OUT = {
+  audio: { name: "audio track", why: "an asset plays one audio track" },
+  captions: { name: "caption track", why: "assets have no captions yet" },
+} as const;
+
+/** The warning for the owner of a file with tracks that no rendition has. */
+function leftOutSentence({ type, count, languages }: LeftOutTracks): string {
+  const { name, why } = LEFT_OUT[type];
+  const which = languages.length > 0 ? ` (${languages.join(", ")})` : "";
+  const [found, them] = count === 1 ? [`a further ${name}`, "it"] : [`${count} further ${name}s`, "them"];
+  return `The file has ${type === "captions" ? found.replace("further ", "") : found}${which}. Weir left ${them} out: ${why}.`;
 }

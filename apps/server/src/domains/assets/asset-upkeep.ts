@@ -1,27 +1,26 @@
 import { sql } from "kysely";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { assetPrefix } from "../../ports/index.ts";
-import type { Deps } from "../deps.ts";
 import type { Duty } from "../duty.ts";
-import type { EventLog } from "../events/index.ts";
+import type { EventDeps } from "../events/index.ts";
+import type { QueueTask } from "../tasks/index.ts";
 import { lockAsset, moveAsset } from "./asset-change.ts";
-import type { QueueAsset } from "./upload-desk.ts";
+import { type QueuedAsset, queueAsset } from "./asset-task.ts";
 
 const BATCH = 100;
 const TRY_AGAIN_MS = 60_000;
-/** A worker that works on an asset moves it on more often than this. */
+/** A running worker reports progress more often than this. */
 const QUIET_MS = 60_000;
 
-export interface AssetUpkeepDeps extends Deps {
-  readonly events: EventLog;
+export interface AssetUpkeepDeps extends EventDeps {
   readonly store: Pick<ObjectStore, "delete" | "deletePrefix">;
-  readonly queueAsset: QueueAsset;
+  readonly queueTask: QueueTask;
 }
 
 const overdue = (now: number) =>
   sql`from asset where phase = 'uploading' and upload_expires_at <= ${now}::bigint and deleted_at is null`;
 
-/** Uploads that nobody goes on with fail, so that they count for nothing any more. */
+/** Abandoned uploads fail, so that they no longer count against the limit. */
 export const expireUploads: Duty<AssetUpkeepDeps> = {
   what: "expire uploads",
   isDue: (now) => sql`exists (select ${overdue(now)})`,
@@ -36,7 +35,7 @@ async function expire({ db, clock, events }: AssetUpkeepDeps): Promise<void> {
   for (const { id } of rows) await failUpload({ db, clock, events }, id, now, error);
 }
 
-/** The upload fails, unless it has gone on since: then it expires later than `by`. */
+/** Fail an upload that expires by `by`: later ones have received bytes in the meantime. */
 export async function failUpload(
   { db, clock, events }: Pick<AssetUpkeepDeps, "db" | "clock" | "events">,
   id: string,
@@ -54,25 +53,27 @@ const quiet = (now: number) => sql`
   from asset where phase in ('waiting', 'processing') and deleted_at is null
     and (source_key is not null or source->>'type' in ('url', 'clip')) and updated_at <= ${now - QUIET_MS}::bigint`;
 
-/** Queue what waits for a worker: where a kill came between a row and its job, there is none. One that is queued or runs stays as it is. */
+/** Queue assets that wait for a worker: a kill between the row and its job leaves an asset without one. A job that exists is not affected. */
 export const queueQuietAssets: Duty<AssetUpkeepDeps> = {
   what: "queue assets",
   isDue: (now) => sql`exists (select ${quiet(now)})`,
-  async run({ db, clock, queueAsset }) {
-    const { rows } = await sql<Parameters<QueueAsset>[0]>`
-      select id, project_id, source_key, source ${quiet(clock.now())} order by random() limit ${BATCH}`.execute(db);
-    for (const row of rows) await queueAsset(row);
+  async run({ db, clock, queueTask }) {
+    const { rows } = await sql<QueuedAsset>`
+      select id, project_id, phase, source_key, source ${quiet(clock.now())} order by random() limit ${BATCH}`.execute(
+      db,
+    );
+    for (const row of rows) await queueAsset(queueTask, row);
   },
 };
 
 const unwanted = sql`from asset where phase = 'ready' and not keep_original and source_key is not null`;
 
-/** Files whose renditions are made, and whose owners do not keep them. The row forgets the file last, so that a kill loses no file. */
+/** Delete originals that their owners do not keep, once the renditions are ready. The row is updated last, so that a kill loses track of no file. */
 export const removeUnwantedOriginals: Duty<AssetUpkeepDeps> = {
   what: "remove originals",
   isDue: () => sql`exists (select ${unwanted})`,
   async run({ db, log, store }) {
-    // At random, so that a hundred that cannot be removed keep back no others.
+    // At random, so that a hundred files that cannot be deleted do not hold up others.
     const { rows } = await sql<{ id: string; source_key: string }>`
       select id, source_key ${unwanted} order by random() limit ${BATCH}`.execute(db);
     for (const { id, source_key: key } of rows) {

@@ -29,8 +29,7 @@ it.each(NAMES)("%j is kept as it is, and is part of no key or address", async (n
   expect(asset.name).toBe(name);
   expect((await kit.call("GET", `/api/asset/${asset.id}`)).json<Asset>().name).toBe(name);
   const { uploads } = kit.domains;
-  await uploads.received(asset.id, 10);
-  const key = await uploads.keyOf(asset.id);
+  const key = await uploads.received(asset.id, 10);
   expect(key).toBe(`v1/${asset.projectId}/asset/${asset.id}/source/original`);
   for (const text of [url, tusEndpoint, asset.playbackUrl ?? ""]) expect(text).toMatch(/^[\x21-\x7e]*$/);
   const listed = await kit.call(

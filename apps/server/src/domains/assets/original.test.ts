@@ -21,7 +21,7 @@ async function started(settings: Parameters<typeof startTestDomains>[0] = {}) {
   };
   const get = async (id: string) => (await kit.call("GET", `/api/asset/${id}`)).json();
   const indexOf = (id: string, projectId: string) =>
-    kit.domains.playbackGate.mediaIndex({ kind: "asset", id, projectId });
+    kit.domains.mediaCatalogue.mediaIndex({ kind: "asset", id, projectId });
   return { kit, upload, ready, get, indexOf };
 }
 

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { Db } from "../schema.ts";
 
 /**
- * Bytes that a project may still store; null for any number. Files count as they came, clips as they were made, and recordings with the bytes of
- * their broadcast: a project over its limit gets no more files and clips, and goes on recording.
+ * Bytes that a project may still store; null for any number. Files count with their original size, clips with the size of their media, and
+ * recordings with the bytes of their broadcast: a project over its limit gets no more files and clips, but still records.
  */
 export async function projectRoom(db: Db, projectId: string, limit: number): Promise<number | null> {
   if (limit === 0) return null;

@@ -20,13 +20,13 @@ type RecordingRow = Pick<
   | "source_segments_duration"
 > & { policy: StreamRow["playback_policy"]; creator_id: string | null };
 
-/** An asset of the project, or the recording of a session as one. Null for others, and for what is deleted. */
+/** An asset of the project, or the recording of a session as one. Null if unknown or deleted. */
 export async function findAssetRecord(db: Db, owner: Owner, id: string, view: AssetView): Promise<Asset | null> {
   const row = await findAsset(db, owner, id);
   return row ? assetRecord(row, view) : findRecordingAsset(db, owner, id, view.publicUrl);
 }
 
-/** The recording of a session as an asset, by the session's id: webhooks call it `assetId`. Null where there is none, or it was deleted. */
+/** The recording of a session as an asset, by the session's id: webhooks call it `assetId`. Null if unknown or deleted. */
 async function findRecordingAsset(db: Db, owner: Owner, id: string, publicUrl: string): Promise<Asset | null> {
   if (!isId(id)) return null;
   const { rows } = await sql<RecordingRow>`

@@ -1,7 +1,8 @@
 import type { Access, Asset, CreatedApiToken, Task } from "@weir/contract";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
-import { readAsset, readTask } from "./asset-snapshots.ts";
+import { readTask } from "../tasks/index.ts";
+import { readAsset } from "./asset-record.ts";
 
 const ADDRESS = "https://films.example.com/a.mp4";
 const SIGNATURE = "X-Amz-Signature=5ecret";

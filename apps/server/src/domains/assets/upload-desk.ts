@@ -2,32 +2,31 @@ import { sql } from "kysely";
 import type { AdmittedUpload, UploadGate } from "../../platform/uploads/upload-gate.ts";
 import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
 import { assetPrefix } from "../../ports/index.ts";
-import type { Deps } from "../deps.ts";
-import type { EventLog } from "../events/index.ts";
+import type { EventDeps } from "../events/index.ts";
 import { isId } from "../ids.ts";
+import { isNodeRunning } from "../nodes/index.ts";
 import type { AssetRow } from "../schema.ts";
 import type { DomainConfig } from "../settings.ts";
+import type { QueueTask } from "../tasks/index.ts";
 import { lockAsset, moveAsset, writeAsset } from "./asset-change.ts";
+import { queueAsset } from "./asset-task.ts";
 import { projectRoom } from "./project-room.ts";
 import { readUploadToken } from "./upload-token.ts";
 
-/** An upload that began is given up when no byte came for so long. */
+/** An upload without a byte for this long is abandoned. */
 const IDLE_MS = 24 * 3_600_000;
 
-export interface UploadDeskDeps extends Deps, Pick<DomainConfig, "maxUploadBytes" | "assetBytesPerProject"> {
-  readonly events: EventLog;
+export interface UploadDeskDeps extends EventDeps, Pick<DomainConfig, "maxUploadBytes" | "assetBytesPerProject"> {
+  readonly node: { readonly id: string };
   uploadSecret(): Promise<Uint8Array>;
-  readonly queueAsset: QueueAsset;
+  readonly queueTask: QueueTask;
 }
 
-/** Queue what a worker has next to do for an asset: fetch its file, or process it. */
-export type QueueAsset = (asset: Pick<AssetRow, "id" | "project_id" | "source_key" | "source">) => Promise<void>;
-
-/** The key under which the file of an asset lies as it came. */
+/** The key of an asset's original file. */
 export const sourceKeyOf = ({ project_id, id }: Pick<AssetRow, "project_id" | "id">): string =>
   `${assetPrefix(project_id, id)}source/original`;
 
-/** Who may upload the file of which asset, and what its arrival does to the asset. An upload has the id of its asset. */
+/** Decides who may upload the file of an asset, and moves the asset when the file arrives. An upload has the id of its asset. */
 export class UploadDesk implements UploadGate {
   readonly #deps: UploadDeskDeps;
 
@@ -59,7 +58,24 @@ export class UploadDesk implements UploadGate {
         413,
         "the project has no room for this file: delete assets or recordings, or ask for more",
       );
+    if (!(await this.#take(id)))
+      throw new UploadRefused(409, "this upload is under way at another server: continue it there, or try again later");
     return { id, maxBytes: Math.min(maxUploadBytes, room ?? maxUploadBytes) };
+  }
+
+  async released(id: string): Promise<void> {
+    const { db, node } = this.#deps;
+    await sql`update asset set upload_node_id = null where id = ${id} and upload_node_id = ${node.id}`.execute(db);
+  }
+
+  async isElsewhere(id: string): Promise<boolean> {
+    const { db, node } = this.#deps;
+    if (!isId(id)) return false;
+    const { rows } = await sql`
+      select from asset where id = ${id} and upload_node_id <> ${node.id} and ${isNodeRunning(sql`upload_node_id`)}`.execute(
+      db,
+    );
+    return rows.length > 0;
   }
 
   async touched(id: string): Promise<void> {
@@ -69,39 +85,52 @@ export class UploadDesk implements UploadGate {
       where id = ${id} and phase = 'uploading'`.execute(db);
   }
 
-  async received(id: string, bytes: number): Promise<void> {
+  async received(id: string, bytes: number): Promise<string> {
     const { db, clock, events } = this.#deps;
-    await db.transaction().execute(async (trx) => {
+    return db.transaction().execute(async (trx) => {
       const row = await lockAsset(trx, id);
-      if (row?.phase === "waiting" && row.source_key === null)
-        return writeAsset(trx, row, { at: clock.now(), set: { size: bytes, progress: 0, error: null } });
-      if (row?.phase !== "uploading" || row.deleted_at !== null)
+      if (row && !this.#isHere(row)) throw new UploadRefused(409, "another server received this file");
+      const isWaiting = row?.phase === "waiting" && row.source_key === null;
+      if (row?.deleted_at !== null || !(isWaiting || row.phase === "uploading"))
         throw new UploadRefused(422, "asset has already been uploaded");
-      const told = await moveAsset(trx, row, "received", { at: clock.now(), set: { size: bytes } });
-      await events.append(trx, told);
+      const change = { at: clock.now(), set: { size: bytes, progress: 0, error: null } };
+      if (isWaiting) await writeAsset(trx, row, change);
+      else await events.append(trx, await moveAsset(trx, row, "received", change));
+      return sourceKeyOf(row);
     });
   }
 
-  async keyOf(id: string): Promise<string | null> {
-    const row = await this.#deps.db.selectFrom("asset").selectAll().where("id", "=", id).executeTakeFirst();
-    return row?.phase === "waiting" && row.deleted_at === null ? sourceKeyOf(row) : null;
-  }
-
-  async stored(id: string, key: string): Promise<void> {
-    const { db, clock, queueAsset } = this.#deps;
+  async stored(id: string): Promise<void> {
+    const { db, clock, queueTask } = this.#deps;
     const waiting = await db.transaction().execute(async (trx) => {
       const row = await lockAsset(trx, id);
-      if (row?.phase !== "waiting") return null;
-      await writeAsset(trx, row, { at: clock.now(), set: { source_key: key } });
-      return row.deleted_at === null ? { ...row, source_key: key } : null;
+      if (row?.phase !== "waiting" || !this.#isHere(row)) return null;
+      const stored = { ...row, source_key: sourceKeyOf(row) };
+      await writeAsset(trx, row, { at: clock.now(), set: { source_key: stored.source_key } });
+      return row.deleted_at === null ? stored : null;
     });
-    if (waiting) await queueAsset(waiting);
+    if (waiting) await queueAsset(queueTask, waiting);
   }
 
   async wanted(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const { rows } = await sql<{ id: string }>`
       select id from asset where id = any(${ids.filter(isId)}::uuid[]) and deleted_at is null
-        and (phase = 'uploading' or (phase = 'waiting' and source_key is null))`.execute(this.#deps.db);
+        and (phase = 'uploading' or (phase = 'waiting' and source_key is null))
+        and coalesce(upload_node_id, ${this.#deps.node.id}) = ${this.#deps.node.id}`.execute(this.#deps.db);
     return new Set(rows.map(({ id }) => id));
+  }
+
+  /** From its first byte an upload belongs to one spool, or two nodes would each have a part of it. A spool whose node is gone keeps nothing from others. */
+  async #take(id: string): Promise<boolean> {
+    const { db, node } = this.#deps;
+    const { rows } = await sql`
+      update asset set upload_node_id = ${node.id} where id = ${id} and phase = 'uploading'
+        and (upload_node_id is null or upload_node_id = ${node.id} or not ${isNodeRunning(sql`upload_node_id`)})
+      returning id`.execute(db);
+    return rows.length > 0;
+  }
+
+  #isHere({ upload_node_id }: Pick<AssetRow, "upload_node_id">): boolean {
+    return upload_node_id === null || upload_node_id === this.#deps.node.id;
   }
 }

@@ -1,7 +1,7 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
 import { isId, isPlaybackId } from "../ids.ts";
-import type { AssetRow, Db, Owner, Trx } from "../schema.ts";
+import type { AssetRow, Db, Owner, SessionRow, Trx } from "../schema.ts";
 
 /** What a clip can be cut from. */
 export interface ClipParent {
@@ -13,7 +13,7 @@ export interface ClipParent {
   readonly creatorId: string | null;
   /** Milliseconds since the Unix epoch; null for an asset. */
   readonly beganAt: number | null;
-  /** Null where there is nothing to cut: a session that is over and not recorded, an asset that does not play yet. */
+  /** Null if there is nothing to cut: the session is over and was not recorded, or the asset does not play yet. */
   readonly cutFrom: "recording" | "live-window" | "asset" | null;
 }
 
@@ -38,7 +38,7 @@ const asset = sql`
     case when s.playable_at is not null then 'asset' end as "cutFrom"
   from asset s join account a on a.id = s.user_id where s.deleted_at is null and not a.suspended`;
 
-/** The session that a stream's playback id shows or showed last, or the one with this id; a recording; an asset. */
+/** By playback id: the latest session of a stream, or its session with the given id; a recording; an asset. */
 export async function findClipParent(
   db: Db,
   { projectId }: Owner,
@@ -58,7 +58,7 @@ export async function findClipParent(
   return row && { ...row, beganAt: row.beganAt === null ? null : Number(row.beganAt) };
 }
 
-/** Whether the project has this stream, whatever it has recorded. */
+/** Whether the project has a stream with this playback id, recorded or not. */
 export async function hasPlaybackId(db: Db, { projectId }: Owner, playbackId: string): Promise<boolean> {
   if (!isPlaybackId(playbackId)) return false;
   const { rows } = await sql`
@@ -67,12 +67,12 @@ export async function hasPlaybackId(db: Db, { projectId }: Owner, playbackId: st
   return rows.length > 0;
 }
 
-/** Hold back other clips of the project until the transaction ends. */
+/** Other clip requests of the project wait until the transaction ends. */
 export async function lockClipsOf(trx: Trx, { projectId }: Owner): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`clips of ${projectId}`}, 0))`.execute(trx);
 }
 
-/** Clips that are being made, of those created since. */
+/** Unfinished clips of the project created after `since`. */
 export async function countClipsInWork(db: Trx, { projectId }: Owner, since: number): Promise<number> {
   const { rows } = await sql<{ n: string }>`
     select count(*) as n from clip c join asset a on a.id = c.asset_id
@@ -81,21 +81,35 @@ export async function countClipsInWork(db: Trx, { projectId }: Owner, since: num
   return Number(rows[0]?.n);
 }
 
+export async function insertClip(
+  trx: Trx,
+  { id, project_id, created_at }: AssetRow,
+  {
+    parent,
+    startTime,
+    endTime,
+  }: { readonly parent: ClipParent; readonly startTime: number; readonly endTime: number | undefined },
+): Promise<void> {
+  const [sessionId, assetId] = parent.kind === "session" ? [parent.id, null] : [null, parent.id];
+  await sql`
+    insert into clip (asset_id, project_id, stream_id, session_id, parent_asset_id, from_ms, to_ms, created_at)
+    values (${id}, ${project_id}, ${parent.streamId}, ${sessionId}, ${assetId}, ${startTime}, ${endTime ?? null},
+      ${created_at})`.execute(trx);
+}
+
 export interface ClipRow {
   readonly session_id: string | null;
   readonly parent_asset_id: string | null;
   readonly from_ms: string;
   readonly to_ms: string | null;
   readonly created_at: string;
-  /** Null while the session goes on, and for an asset. */
-  readonly ended_at: string | null;
-  /** Null for an asset. */
-  readonly is_recorded: boolean | null;
+  /** What became of the session's recording; null for an asset. */
+  readonly recording: SessionRow["recording"] | null;
 }
 
 export async function findClip(db: Db, assetId: string): Promise<ClipRow | undefined> {
   const { rows } = await sql<ClipRow>`
-    select c.session_id, c.parent_asset_id, c.from_ms, c.to_ms, c.created_at, e.ended_at, e.recording <> 'none' as is_recorded
+    select c.session_id, c.parent_asset_id, c.from_ms, c.to_ms, c.created_at, e.recording
     from clip c left join session e on e.id = c.session_id where c.asset_id = ${assetId}`.execute(db);
   return rows[0];
 }
@@ -116,7 +130,7 @@ export async function listClipsOf(db: Db, { projectId }: Owner, of: ClipsOf, id:
   return rows;
 }
 
-/** What an id or a playback id of the project means, as far as clips can be of it. */
+/** The stream, session or asset of the project with this id or playback id. */
 export async function findClipsOf(
   db: Db,
   { projectId }: Owner,

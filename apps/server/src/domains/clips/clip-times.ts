@@ -1,9 +1,18 @@
-import type { MediaIndex } from "../../ports/index.ts";
+import type { ClipMoments, MediaIndex } from "../../ports/index.ts";
 
-/** Times before 1973 count from the begin of the media. */
+/** Smaller times are offsets from the start of the media. */
 export const FIRST_WALL_CLOCK_MS = 1e11;
 
-/** When what a player shows `ms` after the begin of the media was: holes between segments take no time there. */
+/** What the media floor is asked to store for a clip: nothing that comes after the request. */
+export function momentsOf(
+  clip: Pick<ClipMoments, "assetId" | "projectId" | "sessionId">,
+  { fromMs, toMs, askedAt }: { readonly fromMs: number; readonly toMs: number | null; readonly askedAt: number },
+): ClipMoments {
+  const isTimeOfDay = toMs !== null && toMs >= FIRST_WALL_CLOCK_MS;
+  return { ...clip, fromMs, toMs: isTimeOfDay ? Math.min(toMs, askedAt) : askedAt };
+}
+
+/** The program date-time of what a player shows `ms` after the start of the media. Gaps between segments take no playing time. */
 export function momentAt({ renditions: [lead] }: MediaIndex, ms: number): number {
   let left = ms;
   let moment = 0;
@@ -17,7 +26,7 @@ export function momentAt({ renditions: [lead] }: MediaIndex, ms: number): number
   return Math.round(moment);
 }
 
-/** Up to when all renditions have something. */
+/** The time until which every rendition has media. */
 export function endMsOf({ renditions }: MediaIndex): number {
   const ends = renditions.map(({ track, segments }) => {
     const last = segments.at(-1);
@@ -26,7 +35,7 @@ export function endMsOf({ renditions }: MediaIndex): number {
   return Math.min(...ends);
 }
 
-/** An asset knows no time of day: its moments count from its begin. */
+/** An asset has no time of day: its program date-times are offsets from its start. */
 export function withTimes(index: MediaIndex | null): MediaIndex | null {
   const lead = index?.renditions[0];
   if (!index || !lead) return index;

@@ -1,17 +1,27 @@
 import type { Asset, CreatedClip, Session, Task } from "@weir/contract";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
-import type { AssetLedger, ClipWork, MediaFact, MediaIndex, PublishGrant, RecordedSegment } from "../../ports/index.ts";
+import type {
+  ClipMoments,
+  ClipWork,
+  MediaFact,
+  MediaIndex,
+  PublishGrant,
+  StoreAnswer,
+  StoredTrack,
+} from "../../ports/index.ts";
 import type { Principal } from "../api/index.ts";
 import { projectRoom } from "../assets/index.ts";
 import { addProject } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
 import { newId } from "../ids.ts";
 import { ended, kit, publish, segment, setUpLiveRig, stream, tell } from "../live-test-rig.ts";
-import { clipProcessor } from "./clip-processor.ts";
-import { ClipService, type ClipServiceDeps } from "./clip-service.ts";
+import { taskJob } from "../tasks/index.ts";
+import { type ClipDeps, createClip } from "./clip-service.ts";
+import { recordedSource } from "./clip-source.ts";
+import { findClip } from "./clip-store.ts";
+import { clipTask } from "./clip-task.ts";
 
 setUpLiveRig();
 
@@ -41,48 +51,42 @@ async function seal({ streamId, epoch }: PublishGrant, sessionId: string, span: 
   await tell(kit.domains, ...["source", "audio"].map((rendition): MediaFact => ({ ...fact, rendition })));
 }
 
-const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
-
-/** What happens while the job of a clip runs. */
-interface Meanwhile {
-  /** The media floor is asked to store the session. */
-  onSeal?(sessionId: string, untilMs: number): void;
+/** The media floor, while the job of a clip runs. */
+interface MediaFloor {
+  /** Is asked to store moments. */
+  onStore?(moments: ClipMoments): Promise<StoreAnswer>;
   /** What it has kept of the live window. */
   onWindow?(prefix: string): MediaIndex | null;
-  /** The job waits for the nth time. */
-  onWait?(n: number): Promise<void>;
 }
 
-/** Runs the job of a clip. Time passes whenever it waits. */
-async function run(assetId: string, { onSeal, onWindow, onWait }: Meanwhile = {}) {
+/** Runs the job of a clip. */
+async function run(assetId: string, { onStore, onWindow }: MediaFloor = {}) {
   const made: ClipWork[] = [];
-  const failures: string[] = [];
-  let waits = 0;
-  const clock: Clock = {
-    now: () => kit.clock.now(),
-    monotonic: () => kit.clock.monotonic(),
-    every: (ms, action) => kit.clock.every(ms, action),
-    after(ms, action) {
-      const timer = kit.clock.after(ms, action);
-      void Promise.resolve(onWait?.(++waits)).then(() => setImmediate(() => kit.clock.advance(ms)));
-      return timer;
-    },
-  };
-  const processor = clipProcessor(
-    {
-      ...{ db: kit.db, clock, log: silentLog, events: new EventLog() },
-      mediaControl: { sealRecording: async (sessionId, untilMs) => onSeal?.(sessionId, untilMs) },
-      clipMaker: {
-        make: async (work) => void made.push(work),
-        findWindow: async (prefix) => onWindow?.(prefix) ?? null,
-        dropWindow: async (prefix) => void failures.push(`dropped ${prefix}`),
+  const dropped: string[] = [];
+  const deps = { db: kit.db, clock: kit.clock, log: silentLog, events: new EventLog() };
+  const task = clipTask({
+    ...deps,
+    accessChanged: async () => {},
+    mediaControl: { storeMoments: async (moments) => (await onStore?.(moments)) ?? "stored" },
+    clipMaker: {
+      async make(work) {
+        made.push(work);
+        const { assetId: id, projectId, outPrefix: keyPrefix } = work;
+        const source = { rendition: "source", segments: [], spanBytes: new Map([["1-1.m4s", 7]]) };
+        const renditions = [{ ...source, track: {} as StoredTrack }];
+        return {
+          spec: { format: "mp4", duration: 1, tracks: [] },
+          media: { id, projectId, keyPrefix, renditions, mp4s: [] },
+        };
       },
+      findWindow: async (prefix) => onWindow?.(prefix) ?? null,
+      dropWindow: async (prefix) => void dropped.push(prefix),
     },
-    { process: async () => void failures.push("was no clip") },
-  );
-  const ledger = { failed: async (_id: string, sentence: string) => void failures.push(sentence) };
-  await processor.process(assetId, ledger as unknown as AssetLedger, new AbortController().signal);
-  return { made, failures };
+  });
+  const { signal } = new AbortController();
+  await taskJob(deps, task).run({ id: "j", data: { assetId }, signal, progress: async () => {} });
+  const { status, size } = (await kit.call("GET", `/api/asset/${assetId}`)).json<Asset>();
+  return { made, failure: status.errorMessage, dropped, size };
 }
 
 describe("a clip of a recorded broadcast", () => {
@@ -118,80 +122,83 @@ describe("a clip of a recorded broadcast", () => {
       expect(await lists(`/api/${path}`)).toEqual([asset.id]);
   });
 
-  it("while live, waits for the segment that holds its end to be durable", async () => {
+  it("while live, is made of the segment that holds its end too, once the media floor has stored it", async () => {
     const { grant, sessionId, startedAt } = await broadcast();
     const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt + 500 })).json<CreatedClip>();
-    const asked: unknown[] = [];
-    const { made, failures } = await run(asset.id, {
-      onSeal: (...about) => void asked.push(about),
-      onWait: async (n) => void (n === 3 && (await seal(grant, sessionId, "1-0000000003.m4s"))),
+    const asked: ClipMoments[] = [];
+    const { made, failure } = await run(asset.id, {
+      async onStore(moments) {
+        asked.push(moments);
+        await seal(grant, sessionId, "1-0000000003.m4s");
+        return "stored";
+      },
     });
-    expect([failures, asked]).toEqual([[], [[sessionId, startedAt + 6_000]]]);
+    const moments = { assetId: asset.id, projectId: grant.projectId, fromMs: startedAt + 500, toMs: startedAt + 6_000 };
+    expect([failure, asked]).toEqual([undefined, [{ sessionId, ...moments }]]);
     expect(made).toMatchObject([{ assetId: asset.id, fromMs: startedAt + 500, toMs: Number.MAX_SAFE_INTEGER }]);
     expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([3, 3]);
     expect(made[0]?.outPrefix).toMatch(`/asset/${asset.id}/out/1/`);
   });
 
-  it("from the middle of a long recording reads its own segments alone", async () => {
-    const { grant, sessionId, startedAt } = await broadcast();
-    const later = Array.from({ length: 600 }, (_, n) => {
-      const fact = segment(grant, sessionId, n + 4, "1-0000000003.m4s");
-      const at = startedAt + (n + 3) * 2_000;
-      return { ...fact, recorded: fact.recorded.map((row) => ({ ...row, programDateTimeMs: at })) };
-    });
-    await tell(kit.domains, ...later);
-    await seal(grant, sessionId, "1-0000000003.m4s");
-    kit.clock.advance(1_200_000);
-    const body = { playbackId: stream.playbackId, startTime: startedAt + 600_500, endTime: startedAt + 610_500 };
-    const { asset } = (await clip(body)).json<CreatedClip>();
-    const { made } = await run(asset.id, { onSeal: () => expect.unreachable("it is stored") });
-    const numbers = made[0]?.parent.renditions.map(({ segments }) => segments.map(({ msn }) => msn));
-    expect(numbers).toEqual([upTo(301, 307), upTo(301, 307)]);
-  });
-
-  it("waits for a rung that is behind the source, and not for one that has stopped", async () => {
-    const { grant, sessionId, startedAt } = await broadcast();
-    const rung = { ...segment(grant, sessionId, 1, "1-0000000001.m4s").recorded[0], rendition: "rung-1" };
-    const { streamId, epoch } = grant;
-    const rungs = (recorded: RecordedSegment[]): MediaFact => ({
-      type: "rungs-recorded",
-      streamId,
-      epoch,
-      at: kit.clock.now(),
-      sessionId,
-      bytes: 4_000,
-      recorded,
-    });
-    await tell(kit.domains, rungs([{ ...rung, programDateTimeMs: startedAt } as RecordedSegment]));
-    const body = { playbackId: stream.playbackId, startTime: startedAt, endTime: startedAt + 3_500 };
-    const { asset } = (await clip(body)).json<CreatedClip>();
-    let waits = 0;
-    const span = { type: "span-sealed", streamId, epoch, at: kit.clock.now(), sessionId, bytes: 4_000 } as const;
-    await run(asset.id, {
-      onWait: async (n) => {
-        waits = n;
-        if (n === 2) await tell(kit.domains, { ...span, rendition: "rung-1", span: "1-0000000001.m4s" });
-      },
-    });
-    expect(waits).toBe(2);
-  });
-
-  it("waits 12 s at most, and is made of what is durable then", async () => {
-    const { startedAt } = await broadcast();
+  it("is not stored again where the recording is ready", async () => {
+    const { sessionId, startedAt } = await broadcast();
     const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
-    const { made } = await run(asset.id);
-    expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([2, 2]);
-  });
-
-  it.each([-3_600_000, 3_600_000])("waits as long where the clock is set by %i ms meanwhile", async (step) => {
-    const { startedAt } = await broadcast();
-    const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
-    const began = kit.clock.monotonic();
-    const { made } = await run(asset.id, { onWait: async (n) => void (n === 2 && kit.clock.stepWall(step)) });
-    if (step < 0) kit.clock.stepWall(-step);
+    await kit.db.updateTable("session").set({ recording: "ready" }).where("id", "=", sessionId).execute();
+    const { made } = await run(asset.id, { onStore: () => expect.unreachable("it is stored") });
     expect(made).toHaveLength(1);
-    expect(kit.clock.monotonic() - began).toBe(12_000);
   });
+
+  it("of 10 s of a running recording of 3 h reads at most twice its own rows, the first as the 51st", async () => {
+    const { grant, sessionId, startedAt } = await broadcast();
+    const lengthMs = 3 * 3_600_000;
+    await sql`
+      insert into recording_segment (session_id, project_id, user_id, rendition, msn, epoch, start_ticks, duration_ticks,
+        program_date_time, discontinuity, gap, init, span, byte_offset, byte_length)
+      select session_id, project_id, user_id, rendition, n, epoch, start_ticks, duration_ticks, ${startedAt}::bigint + (n - 1) * 2000,
+        false, false, init, '1-0000000001.m4s', 0, 1
+      from recording_segment s, generate_series(4, ${lengthMs / 2_000}::bigint) n
+      where session_id = ${sessionId} and msn = 1`.execute(kit.db);
+    await sql`analyze recording_segment`.execute(kit.db);
+    kit.clock.advance(lengthMs);
+    const readBy = async (startTime: number) => {
+      const body = { playbackId: stream.playbackId, startTime, endTime: startTime + 10_000 };
+      const { asset } = (await clip(body)).json<CreatedClip>();
+      return kit.db.transaction().execute(async (trx) => {
+        const row = await findClip(trx, asset.id);
+        if (!row) return expect.unreachable("it is there");
+        // Of this connection, which may have read in earlier transactions.
+        const rowsRead = async (): Promise<number> => {
+          const { rows } = await sql<{ read: string }>`
+            select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
+            where relname = 'recording_segment'`.execute(trx);
+          return Number(rows[0]?.read);
+        };
+        const before = await rowsRead();
+        const source = await recordedSource(trx, sessionId, row);
+        const own = source?.parent.renditions.flatMap(({ segments }) => segments) ?? [];
+        return { own: own.length, read: (await rowsRead()) - before };
+      });
+    };
+    for (const hours of [0.5, 1.5, 2.9]) {
+      const { own, read } = await readBy(startedAt + hours * 3_600_000 + 500);
+      expect(own).toBe(12);
+      expect(read).toBeGreaterThanOrEqual(own);
+      expect(read).toBeLessThanOrEqual(2 * own);
+    }
+    const [first, last] = [await readBy(startedAt + 3_600_500), await readBy(startedAt + 3_600_500)];
+    expect(last).toEqual(first);
+    await tell(kit.domains, ended(grant, "clean-stop"));
+  });
+
+  it.each(["failed", "not-here"] as const)(
+    "is made of what is durable if the media floor answers %s",
+    async (answer) => {
+      const { startedAt } = await broadcast();
+      const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
+      const { made } = await run(asset.id, { onStore: async () => answer });
+      expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([2, 2]);
+    },
+  );
 
   it("can be told in time from the begin", async () => {
     const { grant, startedAt } = await broadcast();
@@ -221,7 +228,7 @@ describe("a clip of a recorded broadcast", () => {
     await tell(kit.domains, { ...fact, recorded: fact.recorded.map((row) => ({ ...row, programDateTimeMs: at })) });
     await tell(kit.domains, ended(grant, "clean-stop"));
     const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
-    expect(await run(asset.id)).toEqual({ made: [], failures: [expect.stringMatching(/too long: .* 4 hours/)] });
+    expect(await run(asset.id)).toMatchObject({ made: [], failure: expect.stringMatching(/too long: .* 4 hours/) });
   });
 
   it("is refused where the project has no room, toward which its recordings count", async () => {
@@ -233,10 +240,10 @@ describe("a clip of a recorded broadcast", () => {
     await kit.db.updateTable("session").set({ recording: "deleted" }).where("id", "=", sessionId).execute();
     expect(before - (await stored())).toBe(sourceBytes + transcodedBytes);
     await kit.db.updateTable("session").set({ recording: "waiting" }).where("id", "=", sessionId).execute();
-    const service = new ClipService({ ...kit, assetBytesPerProject: before } as unknown as ClipServiceDeps);
+    const deps = { ...kit, assetBytesPerProject: before } as unknown as ClipDeps;
     const principal = { projectId: grant.projectId } as Principal;
     const body = { playbackId: stream.playbackId, startTime: startedAt };
-    await expect(service.create(principal, body, "")).rejects.toThrow(/no room for a clip/);
+    await expect(createClip(deps, principal, body, "")).rejects.toThrow(/no room for a clip/);
   });
 
   it("has a policy of its own where one is given", async () => {
@@ -261,22 +268,39 @@ describe("a clip of a broadcast that is not recorded", () => {
 
   it("is cut from the live window, which is kept from the moment at which it is asked for", async () => {
     const { asset, now, sessionId, prefix } = await unrecorded();
-    expect(kit.asked.windows.at(-1)).toMatchObject({
-      ...{ sessionId, assetId: asset.id, fromMs: now - 5_000, toMs: now },
-    });
+    const moments = { sessionId, assetId: asset.id, fromMs: now - 5_000, toMs: now };
+    expect(kit.asked.moments.at(-1)).toMatchObject(moments);
     const window: MediaIndex = { id: sessionId, projectId: "p", keyPrefix: prefix, renditions: [] };
-    let asked = 0;
-    const { made, failures } = await run(asset.id, {
-      onWindow: (at) => (at === prefix && ++asked === 3 ? window : null),
+    let isAnswered = false;
+    const { made, dropped, size } = await run(asset.id, {
+      async onStore(asked) {
+        expect(asked).toMatchObject(moments);
+        isAnswered = true;
+        return "stored";
+      },
+      onWindow: (at) => (at === prefix && isAnswered ? window : null),
     });
     expect(made).toMatchObject([{ parent: window, fromMs: now - 5_000, toMs: now + 60_000 }]);
-    expect(failures).toEqual([`dropped ${prefix}`]);
+    expect(dropped).toEqual([prefix]);
+    // It has no file that came, so its size is that of what was made.
+    expect(size).toBe(7);
+  });
+
+  it("is cut from what was kept before the media process was started again", async () => {
+    const { asset, sessionId, prefix } = await unrecorded();
+    const window: MediaIndex = { id: sessionId, projectId: "p", keyPrefix: prefix, renditions: [] };
+    const { made } = await run(asset.id, { onStore: async () => "not-here", onWindow: () => window });
+    expect(made).toMatchObject([{ parent: window }]);
   });
 
   it("fails with a sentence where no media node kept the window", async () => {
     const { asset } = await unrecorded();
-    const { made, failures } = await run(asset.id);
-    expect([made, failures]).toEqual([[], [expect.stringMatching(/could not be kept: .* record the stream/)]]);
+    const { made, dropped, failure } = await run(asset.id, { onStore: async () => "not-here" });
+    expect([made, dropped, failure]).toEqual([
+      [],
+      [],
+      expect.stringMatching(/could not be kept: .* record the stream/),
+    ]);
   });
 });
 
@@ -329,9 +353,4 @@ describe("no clip is made", () => {
     kit.clock.advance(300_000);
     expect((await clip(body)).statusCode).toBe(200);
   });
-});
-
-it("an asset that is no clip goes to the processor of files", async () => {
-  const { asset } = (await kit.call("POST", "/api/asset/request-upload", { name: "file" })).json<CreatedClip>();
-  expect((await run(asset.id)).failures).toEqual(["was no clip"]);
 });

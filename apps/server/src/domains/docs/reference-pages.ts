@@ -139,7 +139,9 @@ function objects({ schemas }: Components): DocsPage {
     ),
   );
   return {
-    ...{ path: OBJECTS_PATH, section: SECTION, title: "Objects" },
+    path: OBJECTS_PATH,
+    section: SECTION,
+    title: "Objects",
     markdown: ["# Objects", "Every object that requests and answers contain.", ...parts].join("\n\n"),
   };
 }

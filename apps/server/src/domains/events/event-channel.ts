@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { notifyAfterCommit } from "../../platform/notifier.ts";
 import type { Trx } from "../schema.ts";
 
 /** PostgreSQL notifies every listening process, after the commit of a transaction, whose logs have grown. */
@@ -8,10 +8,10 @@ export const EVENT_CHANNEL = "events";
 const MAX_NAMED = 200;
 const ANY = "*";
 
-/** Once per batch, because a notification takes a lock that all writers share. */
+/** Once per batch, after the commit. */
 export async function notifyEvents(trx: Trx, subjectIds: readonly string[]): Promise<void> {
   const payload = subjectIds.length > MAX_NAMED ? ANY : subjectIds.join();
-  await sql`select pg_notify(${EVENT_CHANNEL}, ${payload})`.execute(trx);
+  await notifyAfterCommit(trx, EVENT_CHANNEL, payload);
 }
 
 /** The subject ids of a notification; null means any subject. */

@@ -1,9 +1,10 @@
 import { type AddressInfo, connect } from "node:net";
 import type { Stream, StreamEvent } from "@weir/contract";
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../platform/http/app.ts";
 import { silentLog } from "../../platform/log.ts";
+import { Notifier } from "../../platform/notifier.ts";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { streamSubject } from "../subject.ts";
 import { eventId } from "./event-id.ts";
@@ -155,6 +156,19 @@ describe("server-sent events", () => {
     kit.clock.advance(20_000);
     kit.clock.stepWall(-20_000);
     await expect.poll(() => feed.text()).toBe("retry: 10000\n\n: ping\n\n");
+  });
+
+  it("come within a second from a process that died between its commit and the notification", async () => {
+    await using feed = await openFeed();
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
+    const lost = vi.spyOn(Notifier.prototype, "send").mockImplementation(() => {});
+    const ids = await append(1);
+    expect(lost).toHaveBeenCalledOnce();
+    lost.mockRestore();
+    expect(feed.ids()).toEqual([]);
+    kit.clock.advance(1_000);
+    kit.clock.stepWall(-1_000);
+    await expect.poll(() => feed.ids()).toEqual(ids);
   });
 
   it("go to every reader of a stream, of which nothing is left when they have gone", async () => {

@@ -1,23 +1,18 @@
 import type { StreamEvent } from "@weir/contract";
 import type { Subscription } from "../../platform/channel-listener.ts";
-import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Timer } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database.ts";
 import { Places } from "../../platform/limits/places.ts";
-import type { Log } from "../../platform/log.ts";
 import { ApiError } from "../api/index.ts";
-import type { Db, Schema } from "../schema.ts";
+import type { Schema } from "../schema.ts";
 import type { DomainConfig } from "../settings.ts";
 import type { Subject } from "../subject.ts";
 import { CredentialWatch } from "./credential-watch.ts";
 import { EVENT_CHANNEL, subjectsIn } from "./event-channel.ts";
-import type { EventLog } from "./event-log.ts";
+import type { EventDeps } from "./event-log.ts";
 import { EventTail } from "./event-tail.ts";
 
-export interface EventFeedDeps extends Pick<DomainConfig, "sseEventName"> {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly events: EventLog;
+export interface EventFeedDeps extends EventDeps, Pick<DomainConfig, "sseEventName"> {
   readonly channels: Pick<Database<Schema>, "listen">;
 }
 
@@ -49,13 +44,12 @@ export interface FeedHolder {
 }
 
 /** The process, the project or the client has reached its limit of feed readers. */
-class FeedFull extends ApiError {
-  constructor(whose: "server" | "project" | "address") {
-    super(503, "feed-full", `this ${whose} has too many readers of event feeds: close some, or try again later`);
-  }
-}
+const feedFull = (whose: "server" | "project" | "address") =>
+  new ApiError(503, "feed-full", `this ${whose} has too many readers of event feeds: close some, or try again later`);
 
 const PING_MS = 20_000;
+/** Notifications are lost with a process that dies between its commit and them. */
+const POLL_MS = 1_000;
 const MAX_READERS = 5_000;
 /** The rest is for other projects, and for other servers of the same project. */
 const MAX_READERS_PER_PROJECT = 2_500;
@@ -73,6 +67,8 @@ export class EventFeed {
   readonly #watched = new Map<string, Watched>();
   #subscription: Promise<Subscription> | null = null;
   #ping: Timer | null = null;
+  #poll: Timer | null = null;
+  #isPolling = false;
   readonly #projects = new Places({ inAll: MAX_READERS, perHolder: MAX_READERS_PER_PROJECT });
   readonly #clients = new Places({ inAll: MAX_READERS, perHolder: MAX_READERS_PER_CLIENT });
   #tooSlow = 0;
@@ -93,7 +89,7 @@ export class EventFeed {
     this.#tooSlow += 1;
   }
 
-  /** The tail of the subject's log, and a function that releases it. Throws `FeedFull`; rejects if the database does not answer. */
+  /** The tail of the subject's log, and a function that releases it. Throws `feed-full`; rejects if the database does not answer. */
   async hold(subject: Subject, holder: FeedHolder): Promise<HeldTail> {
     this.#takePlace(holder);
     try {
@@ -131,17 +127,32 @@ export class EventFeed {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#ping?.cancel();
+    this.#poll?.cancel();
     this.credentials.close();
     for (const { tail } of [...this.#watched.values()]) tail.close();
     await (await this.#subscription?.catch(() => null))?.close();
   }
 
+  /** One query for all logs that are followed. */
+  async #lookForNews(): Promise<void> {
+    if (this.#watched.size === 0 || this.#isPolling) return;
+    this.#isPolling = true;
+    try {
+      const heads = await this.#deps.events.heads(this.#deps.db, [...this.#watched.keys()]);
+      for (const [id, { tail }] of this.#watched) if ((heads.get(id) ?? 0) > tail.seq) tail.wake();
+    } catch {
+      // The tails read again when the database is back.
+    } finally {
+      this.#isPolling = false;
+    }
+  }
+
   #takePlace({ projectId, client }: FeedHolder): void {
-    if (this.#projects.taken >= MAX_READERS) throw new FeedFull("server");
-    if (!this.#projects.take(projectId)) throw new FeedFull("project");
+    if (this.#projects.taken >= MAX_READERS) throw feedFull("server");
+    if (!this.#projects.take(projectId)) throw feedFull("project");
     if (this.#clients.take(client)) return;
     this.#projects.giveBack(projectId);
-    throw new FeedFull("address");
+    throw feedFull("address");
   }
 
   #giveBack({ projectId, client }: FeedHolder): void {
@@ -163,6 +174,7 @@ export class EventFeed {
     this.#ping ??= this.#deps.clock.every(PING_MS, () => {
       for (const { tail } of this.#watched.values()) for (const reader of tail.readers) reader.ping();
     });
+    this.#poll ??= this.#deps.clock.every(POLL_MS, () => void this.#lookForNews());
     this.#subscription ??= this.#deps.channels.listen(EVENT_CHANNEL, {
       message: (payload) => {
         for (const id of subjectsIn(payload) ?? this.#watched.keys()) this.#watched.get(id)?.tail.wake();

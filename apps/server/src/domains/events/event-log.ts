@@ -1,5 +1,6 @@
 import type { StreamEvent } from "@weir/contract";
 import { sql } from "kysely";
+import type { Deps } from "../deps.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { notifyEvents } from "./event-channel.ts";
@@ -127,6 +128,13 @@ export class EventLog {
     return Number(rows[0]?.seq ?? 0);
   }
 
+  /** The same of many subjects, by their ids. */
+  async heads(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+    const { rows } = await sql<{ id: string; seq: string }>`
+      select subject_id as id, seq from event_sequence where subject_id = any(${ids}::uuid[])`.execute(db);
+    return new Map(rows.map(({ id, seq }) => [id, Number(seq)]));
+  }
+
   /** Whether the event at this position is still kept. */
   async has(db: Db, { id }: Subject, { at, seq }: EventPosition): Promise<boolean> {
     const { rows } = await sql`
@@ -151,4 +159,9 @@ export class EventLog {
       returning subject_id as id, seq`.execute(trx);
     return new Map(rows.map(({ id, seq }) => [id, Number(seq) - (counts.get(id) ?? 0) + 1]));
   }
+}
+
+/** What a domain needs whose changes are events. */
+export interface EventDeps extends Deps {
+  readonly events: EventLog;
 }

@@ -1,10 +1,8 @@
 import type { StreamEvent } from "@weir/contract";
-import type { Clock, Timer } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Timer } from "../../platform/clock.ts";
 import { BackOff } from "../../platform/retry.ts";
-import type { Db } from "../schema.ts";
 import type { Subject } from "../subject.ts";
-import type { EventLog } from "./event-log.ts";
+import type { EventDeps } from "./event-log.ts";
 
 /** An event and its lines in the feed, rendered once for all readers. */
 export interface FeedItem {
@@ -22,11 +20,7 @@ export interface TailReader {
   close(): void;
 }
 
-export interface EventTailSettings {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly events: EventLog;
+export interface EventTailSettings extends EventDeps {
   readonly subject: Subject;
   readonly render: (event: StreamEvent) => Buffer;
 }

@@ -1,18 +1,12 @@
 import { NotFound } from "../api/index.ts";
-import type { Db } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { parseEventId } from "./event-id.ts";
-import type { EventLog, EventRange, LoggedEvent } from "./event-log.ts";
+import type { EventDeps, EventRange, LoggedEvent } from "./event-log.ts";
 import type { EventTail, FeedItem } from "./event-tail.ts";
 import type { FeedRequest } from "./feed-request.ts";
 
 /** Events may be written this long after their time; only then is everything until `to` present. */
 const SETTLED_MS = 2_000;
-
-export interface FeedPositionDeps {
-  readonly db: Db;
-  readonly events: EventLog;
-}
 
 export interface FeedPage {
   readonly events: readonly LoggedEvent[];
@@ -24,7 +18,7 @@ export interface FeedPage {
 export class FeedPosition {
   /** When everything until `to` is in the log; null for a reader that stays. */
   readonly endsAt: number | null;
-  readonly #deps: FeedPositionDeps;
+  readonly #deps: Pick<EventDeps, "db" | "events">;
   readonly #tail: EventTail;
   readonly #subject: Subject;
   readonly #range: EventRange;
@@ -35,7 +29,7 @@ export class FeedPosition {
   #isGap: boolean;
 
   private constructor(
-    deps: FeedPositionDeps,
+    deps: Pick<EventDeps, "db" | "events">,
     { subject, tail, request }: FeedStart,
     start: { seq: number; at: number; isGap: boolean },
   ) {
@@ -55,7 +49,7 @@ export class FeedPosition {
   }
 
   /** Throws `NotFound` if the reader's last event must exist and does not. */
-  static async find(deps: FeedPositionDeps, start: FeedStart): Promise<FeedPosition> {
+  static async find(deps: Pick<EventDeps, "db" | "events">, start: FeedStart): Promise<FeedPosition> {
     const { subject, tail, request } = start;
     const { from, lastEventId, mustFindLast } = request;
     if (lastEventId === null)

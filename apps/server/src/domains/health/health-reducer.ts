@@ -107,6 +107,18 @@ export class HealthReducer {
     return true;
   }
 
+  #measuredSrt(
+    link: NonNullable<MediaServerMetricsEvent["stats"]["srt"]>,
+    dimensions: Readonly<Record<string, string>>,
+    timestamp: number,
+  ): void {
+    this.#measure("SrtRoundTripMillis", dimensions, timestamp, link.roundTripMs ?? 0);
+    this.#measure("SrtLatencyMillis", dimensions, timestamp, link.latencyMs);
+    this.#measure("SrtFractionLost", dimensions, timestamp, link.fractionLost);
+    this.#measure("SrtRetransmits", dimensions, timestamp, link.retransmits);
+    this.#measure("SrtLatePackets", dimensions, timestamp, link.latePackets);
+  }
+
   #measured({ stats, nodeId, region = "", timestamp, multistream }: MediaServerMetricsEvent): void {
     if (stats.mediaTimeMs !== null) this.#measure("MediaTimeMillis", { nodeId, region }, timestamp, stats.mediaTimeMs);
     for (const [side, link] of Object.entries(stats.webrtc ?? {})) {
@@ -116,6 +128,7 @@ export class HealthReducer {
       this.#measure("WebrtcFractionLost", dimensions, timestamp, link.fractionLost);
       this.#measure("WebrtcRetransmits", dimensions, timestamp, link.retransmits);
     }
+    if (stats.srt) this.#measuredSrt(stats.srt, { nodeId, region }, timestamp);
     this.#targets.measured(multistream, timestamp);
     for (const { target, metrics } of multistream) {
       if (!metrics) continue;

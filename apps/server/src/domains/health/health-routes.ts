@@ -1,19 +1,14 @@
 import { routes, type StreamHealth } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { ApiRoutes, NotFound } from "../api/index.ts";
-import type { Deps } from "../deps.ts";
-import { type EventLog, ownsLog } from "../events/index.ts";
+import { type EventDeps, ownsLog } from "../events/index.ts";
 import { type Now, verdictOf } from "../health-verdict.ts";
 import type { Db } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { HealthViews } from "./health-views.ts";
 
-export interface HealthRouteDeps extends Deps {
-  readonly events: EventLog;
-}
-
 /** Health of streams, at both URLs of the data API. A stream without events has a record with nothing known. */
-export function healthRoutes(app: FastifyInstance, deps: HealthRouteDeps): void {
+export function healthRoutes(app: FastifyInstance, deps: EventDeps): void {
   const api = new ApiRoutes(app, deps);
   const views = new HealthViews(deps);
   for (const route of [routes.getStreamHealth, routes.getStreamHealthOutsideApi]) {

@@ -1,7 +1,7 @@
 import type { StreamHealth } from "@weir/contract";
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { EventLog } from "../events/index.ts";
+import type { EventDeps } from "../events/index.ts";
 import type { Db } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { HealthReducer } from "./health-reducer.ts";
@@ -15,11 +15,6 @@ interface View {
   reading: Promise<void>;
 }
 
-export interface HealthViewsDeps {
-  readonly db: Db;
-  readonly events: EventLog;
-}
-
 /** About 60 kB each for a stream that is live all day. */
 const MAX_VIEWS = 256;
 const PAGE = 500;
@@ -28,10 +23,10 @@ const WINDOW_MS = 3_600_000;
 
 /** Health of streams, as this process has read it from their logs. An evicted record is read again with the same result. */
 export class HealthViews {
-  readonly #deps: HealthViewsDeps;
+  readonly #deps: Pick<EventDeps, "db" | "events">;
   readonly #views = new LRUCache<string, View>({ max: MAX_VIEWS });
 
-  constructor(deps: HealthViewsDeps) {
+  constructor(deps: Pick<EventDeps, "db" | "events">) {
     this.#deps = deps;
   }
 

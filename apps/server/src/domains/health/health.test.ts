@@ -216,6 +216,15 @@ it("tells how well the WebRTC connections of publisher and viewers carry the str
   expect(told("WebrtcRetransmits")).toEqual({ publisher: 3, viewers: 3 });
 });
 
+it("tells how well SRT carries the publisher's stream", async () => {
+  const fact = measured(now());
+  const srt = { roundTripMs: 60, latencyMs: 240, fractionLost: 0.05, retransmits: 40, latePackets: 2 };
+  await append(state(true), { ...fact, body: { ...fact.body, stats: { ...fact.body.stats, srt } } });
+  const { metrics } = await health();
+  const names = ["SrtRoundTripMillis", "SrtLatencyMillis", "SrtFractionLost", "SrtRetransmits", "SrtLatePackets"];
+  expect(names.map((name) => metrics[name]?.[0]?.last[1])).toEqual([60, 240, 0.05, 40, 2]);
+});
+
 describe("multistream targets", () => {
   it("of a stream make it unhealthy while it is live and they are not connected, unless they are disabled", async () => {
     const spec = { name: "elsewhere", url: "rtmp://example.com/live/key" };

@@ -1,4 +1,4 @@
-import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
+import type { SegmentTranscoded, SourceMetrics, SrtMeasure } from "../../ports/index.ts";
 import type { IssueCode, OpenIssue } from "../open-issue.ts";
 
 /**
@@ -21,6 +21,11 @@ const STARVED_SECONDS = 3;
 const SECONDS_TO_KNOW = 3;
 /** Healthy rungs are less than half a second behind. */
 const LATE_LADDER_MS = 1500;
+/** Of SRT's packets, at the first try. */
+const MUCH_LOSS = 0.1;
+/** A packet that is lost twice needs three round trips, and some more for the jitter. */
+const ROUND_TRIPS = 4;
+const BETTER_NETWORK = "Lower the bitrate of the encoder, or use a wired or less busy connection.";
 const GIB = 2 ** 30;
 const DISK = { low: { bytes: GIB, minutes: 30 }, well: { bytes: 2 * GIB, minutes: 60 } };
 
@@ -35,6 +40,9 @@ const harmful = (sentence: string, evidence: string, remedy: string): Verdict =>
   remedy,
   isHarmful: true,
 });
+
+const lossOf = ({ fractionLost, roundTripMs, latencyMs }: SrtMeasure): string =>
+  `${Math.round(fractionLost * 100)} % of the packets were lost at the first try; the round trip is ${Math.ceil(roundTripMs ?? 0)} ms, the SRT latency ${latencyMs} ms.`;
 
 /** The issues that the metrics of a source and of its ladder show. */
 export const metricsRules: Rules<SourceMetrics> = {
@@ -111,6 +119,29 @@ export const metricsRules: Rules<SourceMetrics> = {
       `${clockJumps} ${clockJumps === 1 ? "jump" : "jumps"} by more than a second in the last minute.`,
       "Restart the encoder; where it plays files or switches inputs, let it make timestamps anew.",
     );
+  },
+
+  "packets-lost": ({ srt }) => {
+    if (!srt || srt.latePackets === 0) return "well";
+    const { latePackets, latencyMs } = srt;
+    const neededMs = Math.ceil(((srt.roundTripMs ?? 0) * ROUND_TRIPS) / 10) * 10;
+    return harmful(
+      "The network loses packets, and pictures are missing.",
+      `${latePackets} ${latePackets === 1 ? "packet" : "packets"} came too late or never. ${lossOf(srt)}`,
+      latencyMs < neededMs
+        ? `Set the SRT latency of the encoder to at least ${neededMs} ms, four times the round trip (FFmpeg and OBS count microseconds: latency=${neededMs}000).`
+        : `${BETTER_NETWORK} A higher SRT latency than ${latencyMs} ms helps too.`,
+    );
+  },
+
+  "packets-repaired": ({ srt }) => {
+    if (!srt || srt.latePackets > 0 || srt.fractionLost < MUCH_LOSS) return "well";
+    return {
+      sentence: "The network loses packets; SRT repairs it.",
+      evidence: lossOf(srt),
+      remedy: BETTER_NETWORK,
+      isHarmful: false,
+    };
   },
 
   "disk-nearly-full": ({ recordingRoom: room, ingestRate }) => {

@@ -4,6 +4,7 @@ import type {
   SegmentTranscoded,
   SourceMeasure,
   SourceMetrics,
+  SrtMeasure,
   TargetReport,
   TranscodingReport,
 } from "../../ports/index.ts";
@@ -32,6 +33,7 @@ function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
     ...rates,
     transcoding: null,
     webrtc: { publisher: null, viewers: null, hasBFrames: false },
+    srt: null,
     targets: [],
     ...change,
   };
@@ -57,6 +59,11 @@ function watchedByWebrtc(hasBFrames: boolean): SourceMetrics {
   return metrics({ webrtc: { publisher: null, viewers, hasBFrames } });
 }
 
+function srtLink(change: Partial<SrtMeasure>): SourceMetrics {
+  const link = { roundTripMs: 119.4, fractionLost: 0, retransmits: 0, latePackets: 0, latencyMs: 120 };
+  return metrics({ srt: { ...link, ...change } });
+}
+
 function segment(missed: SegmentTranscoded["missed"], latencyMs = 300, error: string | null = null): SegmentTranscoded {
   const orchestrator = { address: "node", transcodeUri: "http://node" };
   return {
@@ -67,7 +74,8 @@ function segment(missed: SegmentTranscoded["missed"], latencyMs = 300, error: st
     latencyMs,
     success: missed === null,
     missing: missed === null ? [] : ["480p"],
-    ...{ paused: [], isSteady: true },
+    paused: [],
+    isSteady: true,
     missed,
     attempts: [{ orchestrator, latencyMs, error: error ?? (missed === null ? null : "no reason") }],
     renditionBytes: 1_000,
@@ -94,6 +102,13 @@ const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes:
   ["video-missing", [source({ video: "stopped" })], [source({ audio: "stopped", video: "stopped" })], [source({})]],
   ["bitrate-unstable", [source({ starvedSeconds: 3 })], [source({ starvedSeconds: 1 })], [source({})]],
   ["clock-jumps", [source({ clockJumps: 1 })], [source({ clockJumps: 2 })], [source({})]],
+  [
+    "packets-repaired",
+    [srtLink({ fractionLost: 0.2 })],
+    [srtLink({ fractionLost: 0.1 })],
+    [srtLink({ fractionLost: 0.05 })],
+  ],
+  ["packets-lost", [srtLink({ latePackets: 3 })], [srtLink({ latePackets: 1 })], [metrics()]],
   ["disk-nearly-full", [disk(GIB - 1)], [disk(2 * GIB - 1)], [disk(2 * GIB)]],
   ["disk-nearly-full", [disk(10 * GIB, 10 * GIB)], [disk(10 * GIB, 4_000_000)], [disk(10 * GIB)]],
   ["admission-refused", [ladder("source-only", "machine-full")], [], [ladder("starting")]],
@@ -158,6 +173,20 @@ describe("nextIssues", () => {
     ["a segment of a stream that plays as source only", segment("source-only")],
   ])("%s opens nothing", (_what, ok) => {
     expect(nextIssues(NO_ISSUES, ok)).toBe(NO_ISSUES);
+  });
+
+  it.each([
+    [{}, "Set the SRT latency of the encoder to at least 480 ms, four times the round trip"],
+    [{ latencyMs: 480 }, "Lower the bitrate of the encoder"],
+    [{ roundTripMs: 2, latencyMs: 120 }, "Lower the bitrate of the encoder"],
+  ])("packets that are late over SRT (%j) come with what to do", (change, remedy) => {
+    const { open } = nextIssues(NO_ISSUES, srtLink({ latePackets: 12, fractionLost: 0.302, ...change }));
+    expect(open).toMatchObject([{ code: "packets-lost", isHarmful: true, remedy: expect.stringContaining(remedy) }]);
+    expect(open[0]?.evidence).toContain("12 packets came too late or never. 30 % of the packets were lost");
+  });
+
+  it("tells of packets that SRT lost and repaired, which does no harm", () => {
+    expect(nextIssues(NO_ISSUES, srtLink({ fractionLost: 0.3 })).open).toMatchObject([{ isHarmful: false }]);
   });
 
   it("tells of a keyframe every 4 s, which makes players start later and does no harm", () => {

@@ -22,6 +22,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
   },
   recordingRoom: null,
   webrtc: { publisher: null, viewers: null, hasBFrames: false },
+  srt: null,
   targets: [],
   mediaTimeMs,
   ingestRate: 0,

@@ -1,5 +1,6 @@
 /** Public interface of live publishing: the right to publish, the facts of the media floor, and the state that follows. */
 export { FactQueue } from "./fact-queue.ts";
+export { settleHeld } from "./held-streams.ts";
 export { writeLiveFacts } from "./live-facts.ts";
 export { lockLiveStreams } from "./live-stream.ts";
 export { StreamPublishGate } from "./publish-gate.ts";

@@ -1,8 +1,7 @@
 import type { MediaServerMetricsEvent } from "@weir/contract";
 import { sql } from "kysely";
-import type { LinkMeasure, MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
-import type { Deps } from "../deps.ts";
-import type { EventLog, NewEvent } from "../events/index.ts";
+import type { LinkMeasure, MediaFact, SegmentTranscoded, SourceMetrics, TargetChanged } from "../../ports/index.ts";
+import type { EventDeps, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
 import { enabledTargets, type NamedTarget, nextTargetStates, targetEvents } from "../multistream/index.ts";
 import {
@@ -12,14 +11,14 @@ import {
   noteSpooledRecordings,
 } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
+import { readOwners } from "../sessions/index.ts";
 import { streamSubject } from "../subject.ts";
 import { type LiveStream, lockLiveStreams, saveIssues, saveTargets } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
 import { countTranscoded, transcodeEvent } from "./transcode-facts.ts";
 
-export interface LiveFactsDeps extends Deps {
-  readonly events: EventLog;
+export interface LiveFactsDeps extends EventDeps {
   readonly reconnectWindowMs: number;
   /** Viewers of each of these streams that has any. */
   countViewers(trx: Trx, streamIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
@@ -55,6 +54,7 @@ export async function writeLiveFacts(
     const targets = await enabledTargets(trx, measured);
     const viewers = await deps.countViewers(trx, measured);
 
+    const sends = await currentTargetChanges(trx, ofType("target-changed"), streams);
     const moved = new Set<LiveStream>();
     const issues = new Map([...streams.values()].map((stream) => [stream, stream.issues]));
     const events = [...dropped].flatMap(([streamId, count]) =>
@@ -66,8 +66,7 @@ export async function writeLiveFacts(
         events.push(transcodeEvent(known, fact));
         if (known.sessionId === fact.sessionId) events.push(...judgeStream(known, fact));
       }
-      // Targets belong to the session, not to its publisher.
-      if (known && fact.type === "target-changed" && known.sessionId === fact.sessionId) {
+      if (known && fact.type === "target-changed" && sends.has(fact)) {
         known.targets = nextTargetStates(known.targets, fact);
         moved.add(known);
         events.push(...targetEvents(known, fact));
@@ -91,6 +90,21 @@ export async function writeLiveFacts(
     );
     await deps.events.append(trx, events);
   });
+}
+
+/** Targets belong to the session, not to its publisher, and are sent to by the node of its owner alone. */
+async function currentTargetChanges(
+  trx: Trx,
+  facts: readonly TargetChanged[],
+  streams: ReadonlyMap<string, LiveStream>,
+): Promise<ReadonlySet<TargetChanged>> {
+  const ofSession = facts.filter((fact) => streams.get(fact.streamId)?.sessionId === fact.sessionId);
+  const isOwners = (fact: TargetChanged) => streams.get(fact.streamId)?.epoch === fact.epoch;
+  const owners = await readOwners(
+    trx,
+    ofSession.filter((fact) => !isOwners(fact)),
+  );
+  return new Set(ofSession.filter((fact) => isOwners(fact) || owners.get(fact) === streams.get(fact.streamId)?.nodeId));
 }
 
 /** The issues that the fact opens or closes. */
@@ -143,7 +157,7 @@ async function writeRates(
 
 function metricsEvent(
   stream: LiveStream,
-  { at, mediaTimeMs, ingestRate, outgoingRate, source, webrtc, targets: reports }: SourceMetrics,
+  { at, mediaTimeMs, ingestRate, outgoingRate, source, webrtc, srt, targets: reports }: SourceMetrics,
   targets: readonly NamedTarget[],
   viewerCount: number,
 ): NewEvent {
@@ -166,6 +180,7 @@ function metricsEvent(
         ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
         viewerCount,
         ...webrtcStats(webrtc),
+        ...(srt && { srt: told(srt) }),
       },
       multistream: targets.map(({ id, name, profile }) => {
         const report = reports.find(({ target }) => target.id === id && target.profile === profile);

@@ -15,10 +15,14 @@ export interface LiveStream {
   readonly record: boolean;
   readonly recordingSpec: RecordingSpec | null;
   readonly mayPublish: boolean;
-  readonly nodeId: string | null;
-  readonly region: string | null;
+  /** Of the owner. */
+  nodeId: string | null;
+  region: string | null;
   state: StreamState;
+  /** The owner's: only its facts count. */
   epoch: number;
+  /** The latest that was given to a publisher, whether its media has begun or not. */
+  readonly grantEpoch: number;
   sessionId: string | null;
   lastSeen: number;
   reconnectUntil: number | null;
@@ -41,6 +45,7 @@ interface Row {
   region: string | null;
   state: StreamState;
   epoch: string;
+  grant_epoch: string;
   session_id: string | null;
   last_seen: string;
   reconnect_until: string | null;
@@ -51,7 +56,7 @@ interface Row {
 /** Lock streams in the order of their ids and read them. Unknown ids are absent from the answer. */
 export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<Map<string, LiveStream>> {
   const { rows } = await sql<Row>`
-    select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.node_id, n.region, s.state, s.epoch,
+    select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.node_id, n.region, s.state, s.epoch, s.grant_epoch,
       s.session_id, s.last_seen, s.reconnect_until, s.issues, s.target_states, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
     from stream s join account a on a.id = s.user_id left join node n on n.id = s.node_id
     where s.id = any(${[...new Set(ids)]}::uuid[]) order by s.id for update of s`.execute(trx);
@@ -70,6 +75,7 @@ export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<
         region: row.region,
         state: row.state,
         epoch: Number(row.epoch),
+        grantEpoch: Number(row.grant_epoch),
         sessionId: row.session_id,
         lastSeen: Number(row.last_seen),
         reconnectUntil: row.reconnect_until === null ? null : Number(row.reconnect_until),
@@ -107,6 +113,8 @@ export async function saveLiveStream(trx: Trx, stream: LiveStream, since: number
     .set({
       state: stream.state,
       epoch: stream.epoch,
+      grant_epoch: sql<number>`greatest(grant_epoch, ${stream.epoch}::bigint)`,
+      node_id: stream.nodeId,
       session_id: stream.sessionId,
       reconnect_until: stream.reconnectUntil,
       last_seen: stream.lastSeen,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { DEFAULT_PROFILES, type Profile } from "@weir/contract";
 import { sql } from "kysely";
 import type {
+  MediaControl,
   PublishDecision,
   PublishGate,
   PublishGrant,
@@ -11,22 +12,26 @@ import type {
   RestreamTarget,
   SessionStart,
 } from "../../ports/index.ts";
-import type { Deps } from "../deps.ts";
-import type { EventLog } from "../events/index.ts";
+import type { EventDeps } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
 import { targetsToForward } from "../multistream/index.ts";
 import { recordedProfiles } from "../recorded-profiles.ts";
 import { recordingEvent } from "../recordings/index.ts";
-import { beginSession, lastSessionOf, resumeSession } from "../sessions/index.ts";
+import { beginSession, lastSessionOf, noteOwner, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import type { RefusedPublishes } from "./refused-publishes.ts";
 import { isActive, nextStreamStatus } from "./stream-status.ts";
 import { applyToStream, stateEvent } from "./stream-transition.ts";
 
-export interface PublishGateDeps extends Deps {
+export interface PublishGateDeps extends EventDeps {
   readonly refusals: RefusedPublishes;
-  readonly events: EventLog;
-  readonly node: { readonly id: string; readonly isDraining: boolean };
+  readonly node: {
+    readonly id: string;
+    readonly region: string;
+    readonly isDraining: boolean;
+    readonly isSteady: boolean;
+  };
+  readonly mediaControl: Pick<MediaControl, "moved">;
   readonly reconnectWindowMs: number;
   /** Resolves when all earlier facts are in the database: one publisher's end must be known before the next one's start. */
   readonly settleFacts: () => Promise<void>;
@@ -42,7 +47,10 @@ interface GrantRow {
   epoch: string | null;
 }
 
-/** Decides who may publish, from the rows of the streams. A stream's epoch is the lease. */
+/**
+ * Decides who may publish, from the rows of the streams. `authorize` numbers an attempt; `begin`, at its first media, makes it the stream's owner:
+ * its number becomes the stream's epoch, and no fact of an earlier owner counts any more.
+ */
 export class StreamPublishGate implements PublishGate {
   readonly #deps: PublishGateDeps;
 
@@ -55,7 +63,7 @@ export class StreamPublishGate implements PublishGate {
     if (node.isDraining) return this.#refuse(request, "draining");
     let row: GrantRow | undefined;
     try {
-      row = await this.#takeLease(isStreamKey(request.streamKey) ? request.streamKey : NOBODYS_KEY);
+      row = await this.#numberAttempt(isStreamKey(request.streamKey) ? request.streamKey : NOBODYS_KEY);
     } catch (error) {
       log.error({ err: error }, "a publisher was refused because the database did not answer");
       return this.#refuse(request, "unavailable");
@@ -70,9 +78,10 @@ export class StreamPublishGate implements PublishGate {
 
   async begin(grant: PublishGrant, at: number): Promise<SessionStart | null> {
     await this.#deps.settleFacts();
-    return this.#deps.db.transaction().execute(async (trx) => {
+    const { node } = this.#deps;
+    const begun = await this.#deps.db.transaction().execute(async (trx) => {
       const stream = (await lockLiveStreams(trx, [grant.streamId])).get(grant.streamId);
-      if (!stream?.mayPublish || stream.epoch !== grant.epoch) return null;
+      if (!stream?.mayPublish || stream.epoch >= grant.epoch) return null;
       const { events, reconnectWindowMs } = this.#deps;
       const isWindowOver = stream.state === "reconnecting" && (stream.reconnectUntil ?? 0) <= at;
       const ended = isWindowOver ? await applyToStream(trx, stream, "window-over", { at, reconnectWindowMs }) : [];
@@ -80,13 +89,17 @@ export class StreamPublishGate implements PublishGate {
       const before = stream.state;
       const next = nextStreamStatus(before, before === "live" ? "second-publisher" : "publish-accepted");
       const last = await lastSessionOf(trx, stream.id, stream.sessionId);
+      const isSameNode = stream.nodeId === node.id;
+      const isMoved = stream.sessionId !== null && !isSameNode;
+      Object.assign(stream, { epoch: grant.epoch, nodeId: node.id, region: node.region });
       const session = stream.sessionId
-        ? await resumeSession(trx, stream.sessionId, grant.epoch)
-        : { ...(await beginSession(trx, { ...seedOf(stream), at })), position: null };
+        ? await resumeSession(trx, stream.sessionId, { epoch: grant.epoch, at, isSameNode })
+        : { ...(await beginSession(trx, { ...seedOf(stream), at })), position: null, previousEpoch: null };
+      await noteOwner(trx, { session, epoch: grant.epoch, nodeId: node.id, at });
       Object.assign(stream, { state: next.state, sessionId: session.id, reconnectUntil: null });
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
-      const { id: sessionId, position: resume, record, profiles } = session;
+      const { id: sessionId, position: resume, previousEpoch, record, profiles } = session;
       const kept = record ? recordedProfiles(stream.recordingSpec, profiles).map(({ name }) => name) : [];
       const { id: streamId, owner } = stream;
       const begun = [
@@ -98,27 +111,45 @@ export class StreamPublishGate implements PublishGate {
       const targets = await targetsToForward(trx, streamId);
       const ladder = { recordedProfiles: kept, profiles, isDefaultLadder: isDefault };
       const taken = { lastTargetDuration: last?.targetDuration ?? null, lastSound: last?.sound ?? null };
-      return { sessionId, resume, ...taken, record, ...ladder, targets };
+      const start = { sessionId, resume, previousEpoch, ...taken, record, ...ladder, targets };
+      return { start, isMoved };
     });
+    if (begun?.isMoved) this.#tellMoved(grant, begun.start);
+    return begun?.start ?? null;
   }
 
   targets(streamId: string): Promise<readonly RestreamTarget[]> {
     return targetsToForward(this.#deps.db, streamId);
   }
 
+  hasLease(): boolean {
+    return this.#deps.node.isSteady;
+  }
+
   refused(attempt: RefusedAttempt): void {
     this.#deps.refusals.note(attempt);
   }
 
-  /** One statement for every key: it raises the epoch of a stream that may publish, reads a stream that may not, and finds nothing otherwise. */
-  async #takeLease(streamKey: string): Promise<GrantRow | undefined> {
+  /** A node that misses it compares what it holds with the rows at its next heartbeat. */
+  #tellMoved({ streamId, epoch }: PublishGrant, { sessionId }: SessionStart): void {
+    const { node, log, mediaControl } = this.#deps;
+    mediaControl.moved({ streamId, sessionId, epoch, nodeId: node.id }).catch((error: unknown) => {
+      log.warn({ err: error, streamId }, "could not tell the other nodes that a stream moved here");
+    });
+  }
+
+  /**
+   * One statement for every key: it numbers the attempt at a stream that may publish, reads a stream that may not, and finds nothing otherwise.
+   * Numbers follow the database's clock, so that a database that lost its last rows in a failover gives none out twice.
+   */
+  async #numberAttempt(streamKey: string): Promise<GrantRow | undefined> {
     const { rows } = await sql<GrantRow>`
       with found as (
         select s.id, s.project_id, s.playback_id, s.suspended or a.suspended as suspended
         from stream s join account a on a.id = s.user_id where s.stream_key = ${streamKey} and s.deleted_at is null
       ), granted as (
-        update stream s set epoch = s.epoch + 1, node_id = ${this.#deps.node.id} from found f
-        where s.id = f.id and not f.suspended returning s.id, s.epoch
+        update stream s set grant_epoch = greatest(s.grant_epoch + 1, s.epoch + 1, extract(epoch from clock_timestamp())::numeric * 1000)::bigint
+        from found f where s.id = f.id and not f.suspended returning s.id, s.grant_epoch as epoch
       )
       select f.id, f.project_id, f.playback_id, g.epoch from found f left join granted g on g.id = f.id`.execute(
       this.#deps.db,

@@ -39,6 +39,7 @@ export async function countSegments(
       targetDuration: 0,
       neededTargetDuration: 0,
       sound: null,
+      positionAt: 0,
     };
     const tally = tallies.get(streamId) ?? { ...NOTHING };
     const stream = streams.get(streamId);
@@ -54,6 +55,7 @@ export async function countSegments(
     session.nextMsn = Math.max(session.nextMsn, position.nextMsn);
     session.discontinuitySequence = Math.max(session.discontinuitySequence, position.discontinuitySequence);
     session.endTicks = Math.max(session.endTicks, position.endTicks);
+    session.positionAt = Math.max(session.positionAt, fact.at);
     // Journals of earlier versions lack it: their sessions had 4.
     session.targetDuration = position.targetDuration ?? TARGET_DURATION_BEFORE;
     session.neededTargetDuration = position.neededTargetDuration ?? TARGET_DURATION_BEFORE;

@@ -1,13 +1,11 @@
 import { sql } from "kysely";
-import type { Deps } from "../deps.ts";
 import type { Duty } from "../duty.ts";
-import type { EventLog, NewEvent } from "../events/index.ts";
+import type { EventDeps, NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
-import { lockLiveStreams } from "./live-stream.ts";
+import { type LiveStream, lockLiveStreams } from "./live-stream.ts";
 import { applyToStream } from "./stream-transition.ts";
 
-export interface StreamHousekeepingDeps extends Deps {
-  readonly events: EventLog;
+export interface StreamHousekeepingDeps extends EventDeps {
   readonly reconnectWindowMs: number;
 }
 
@@ -47,30 +45,41 @@ export const releaseStreamsOfGoneNodes: Duty<StreamHousekeepingDeps> = {
 async function releaseGone(deps: StreamHousekeepingDeps): Promise<void> {
   const { rows } = await sql<{ id: string }>`select s.id ${ofGoneNodes} order by s.id limit ${BATCH}`.execute(deps.db);
   if (rows.length === 0) return;
-  await deps.db.transaction().execute((trx) =>
-    loseStreams(
+  await deps.db.transaction().execute(async (trx) => {
+    const streams = await lockLiveStreams(
+      trx,
+      rows.map((row) => row.id),
+    );
+    // Read under the locks: a node may have come back meanwhile.
+    const still = await sql<{ id: string }>`
+      select s.id ${ofGoneNodes} and s.id = any(${[...streams.keys()]}::uuid[])`.execute(trx);
+    const gone = new Set(still.rows.map((row) => row.id));
+    await loseStreams(
       trx,
       deps,
-      rows.map((row) => row.id),
-    ),
-  );
+      [...streams.values()].filter(({ id }) => gone.has(id)),
+    );
+  });
 }
 
 /** Streams that this node held before its process restarted, or still holds while it shuts down. */
 export async function releaseStreamsOfNode(trx: Trx, deps: StreamHousekeepingDeps, nodeId: string): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select id from stream where node_id = ${nodeId} and state <> 'idle' order by id`.execute(trx);
-  if (rows.length > 0)
-    await loseStreams(
-      trx,
-      deps,
-      rows.map((row) => row.id),
-    );
+  if (rows.length === 0) return;
+  const streams = await lockLiveStreams(
+    trx,
+    rows.map((row) => row.id),
+  );
+  const own = [...streams.values()].filter((stream) => stream.nodeId === nodeId);
+  // Unlike a node that is declared gone, it is sure that the publisher is: no fact of it counts any more but rows of recordings.
+  for (const stream of own) stream.epoch += 1;
+  await loseStreams(trx, deps, own);
 }
 
-async function loseStreams(trx: Trx, deps: StreamHousekeepingDeps, ids: readonly string[]): Promise<void> {
+async function loseStreams(trx: Trx, deps: StreamHousekeepingDeps, streams: readonly LiveStream[]): Promise<void> {
   const changes: NewEvent[] = [];
-  for (const stream of (await lockLiveStreams(trx, ids)).values()) {
+  for (const stream of streams) {
     if (stream.state === "idle") continue;
     const time = { at: deps.clock.now(), reconnectWindowMs: deps.reconnectWindowMs };
     changes.push(...(await applyToStream(trx, stream, "node-lost", time)));

@@ -55,7 +55,7 @@ const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>>
   reconnecting: {
     "publish-accepted": to("live", "resume"),
     "source-back": to("live", "none"),
-    // The window that started first continues.
+    // The window goes on from the last packet.
     "source-lost": to("reconnecting", "none"),
     "node-lost": to("reconnecting", "none"),
     "key-rotated": to("reconnecting", "none"),

@@ -11,13 +11,8 @@ import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts
 /** The inputs that remove a publisher. `publish-gate.ts` handles the inputs that bring one. */
 export type LeavingInput = Exclude<StreamInput, "publish-accepted" | "second-publisher">;
 
-const TAKES_LEASE: ReadonlySet<LeavingInput> = new Set([
-  "terminated",
-  "suspended",
-  "deleted",
-  "key-rotated",
-  "node-lost",
-]);
+/** A lost node keeps its epoch: nobody else has it, and if the node is alive after all, its facts count. */
+const TAKES_LEASE: ReadonlySet<LeavingInput> = new Set(["terminated", "suspended", "deleted", "key-rotated"]);
 
 export interface TransitionTime {
   /** When the change happened, for `status.since` and the event. */
@@ -29,7 +24,7 @@ export interface TransitionTime {
 
 /**
  * Apply an input to a locked stream: change its row and its session's, and return the events to append at the end of the transaction. Publishers
- * that are told to leave, and those of a lost node, lose the lease (the epoch rises).
+ * that are told to leave lose the lease, and with them those that have not begun: the epoch rises above all grants.
  */
 export async function applyToStream(
   trx: Trx,
@@ -42,10 +37,11 @@ export async function applyToStream(
   stream.state = next.state;
   if (before !== "idle" && time.lastPacketAt !== undefined)
     stream.lastSeen = Math.max(stream.lastSeen, time.lastPacketAt);
-  if (TAKES_LEASE.has(input)) stream.epoch += 1;
+  if (TAKES_LEASE.has(input)) stream.epoch = Math.max(stream.epoch, stream.grantEpoch) + 1;
   if (input === "node-lost" && stream.sessionId) await markSessionLost(trx, stream.sessionId, time.at);
   // The window counts from the last packet, so that a restart never leaves a stream active for longer.
-  if (next.session === "hold") stream.reconnectUntil = stream.lastSeen + time.reconnectWindowMs;
+  const isLostAgain = input === "source-lost" && next.state === "reconnecting";
+  if (next.session === "hold" || isLostAgain) stream.reconnectUntil = stream.lastSeen + time.reconnectWindowMs;
   else if (next.state !== "reconnecting") stream.reconnectUntil = null;
   const waiting: NewEvent[] = [];
   if (next.session === "end" && stream.sessionId) {

@@ -38,8 +38,16 @@ const changed = (
   { sessionId }: SessionStart,
   change: Partial<TargetChanged>,
 ): TargetChanged => ({
-  ...{ type: "target-changed", streamId, epoch, sessionId, at: now(), target: target() },
-  ...{ state: "pending", reason: null, told: null, ...change },
+  type: "target-changed",
+  streamId,
+  epoch,
+  sessionId,
+  at: now(),
+  target: target(),
+  state: "pending",
+  reason: null,
+  told: null,
+  ...change,
 });
 const told = async () =>
   (await events()).flatMap((event) =>

@@ -1,3 +1,4 @@
 /** Public interface of nodes. */
 export { NodeMembership, type NodeSettings } from "./node-membership.ts";
-export { findServingMediaNode, hasExpiredNodes, listNodes } from "./node-store.ts";
+export type { ChangedRow } from "./node-store.ts";
+export { findMediaNodes, hasExpiredNodes, isNodeRunning, listNodes } from "./node-store.ts";

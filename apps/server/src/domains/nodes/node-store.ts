@@ -1,5 +1,6 @@
 import type { ServerSettings } from "@weir/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import type { HeldSession } from "../../ports/index.ts";
 import type { Db, Trx } from "../schema.ts";
 import { type NodeInput, type NodeState, nextNodeStatus } from "./node-status.ts";
 
@@ -8,22 +9,56 @@ export const NODE_LEASE_SECONDS = 8;
 
 const MAX_LISTED = 1000;
 
+const isExpired = sql`state <> 'gone' and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS})`;
+
 export interface NodeRow {
   readonly id: string;
   readonly epoch: number;
 }
 
-/** Take over the row of this name, or create it; the node is then `serving` with a new epoch. */
+export interface JoiningNode {
+  readonly id: string;
+  readonly name: string;
+  readonly region: string;
+  readonly roles: string[];
+  readonly startId: string;
+  readonly place: string | null;
+}
+
+/** A process of another start has the name, and its lease has not expired. */
+export class NameInUse extends Error {
+  readonly seenAt: Date;
+
+  constructor(seenAt: Date) {
+    super("another process has the node's name");
+    this.seenAt = seenAt;
+  }
+}
+
+/** Milliseconds since the Unix epoch, by the database's clock. */
+const databaseNow = sql<string>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+/**
+ * Take over the row of this name, or create it; the node is then `serving` with a new epoch. Throws `NameInUse` if its process may be running: one of
+ * an earlier start on the same data folder is not.
+ */
 export async function joinNode(
   trx: Trx,
-  node: { id: string; name: string; region: string; roles: string[] },
-): Promise<NodeRow> {
-  const { id, name, region, roles } = node;
-  const known = await trx.selectFrom("node").select("state").where("name", "=", name).forUpdate().executeTakeFirst();
+  { id, name, region, roles, startId, place }: JoiningNode,
+): Promise<NodeRow & { readonly now: number }> {
+  const known = await trx
+    .selectFrom("node")
+    .select(["state", "seen_at", "start_id", "place", sql<boolean>`${isExpired}`.as("expired")])
+    .where("name", "=", name)
+    .forUpdate()
+    .executeTakeFirst();
+  const isOther = known && known.start_id !== null && known.start_id !== startId;
+  const isElsewhere = known && (place === null || known.place !== place);
+  if (isOther && isElsewhere && known.state !== "gone" && !known.expired) throw new NameInUse(known.seen_at);
   const joining = known ? nextNodeStatus(known.state, "join") : "joining";
   const row = await trx
     .insertInto("node")
-    .values({ id, name, region, roles, state: nextNodeStatus(joining, "ready") })
+    .values({ id, name, region, roles, state: nextNodeStatus(joining, "ready"), start_id: startId, place })
     .onConflict((conflict) =>
       conflict.column("name").doUpdateSet((set) => ({
         region,
@@ -32,23 +67,53 @@ export async function joinNode(
         epoch: sql<number>`node.epoch + 1`,
         joined_at: sql<Date>`now()`,
         seen_at: sql<Date>`now()`,
+        start_id: startId,
+        place,
       })),
     )
-    .returning(["id", "epoch"])
+    .returning(["id", "epoch", databaseNow.as("now")])
     .executeTakeFirstOrThrow();
-  return { id: row.id, epoch: Number(row.epoch) };
+  return { id: row.id, epoch: Number(row.epoch), now: Number(row.now) };
 }
 
-/** Renew the lease. False if the node is gone or another process took its name. */
-export async function renewNode(db: Db, { id, epoch }: NodeRow): Promise<boolean> {
-  const result = await db
-    .updateTable("node")
-    .set({ seen_at: sql<Date>`now()` })
-    .where("id", "=", id)
-    .where("epoch", "=", String(epoch))
-    .where("state", "!=", "gone")
-    .executeTakeFirst();
-  return result.numUpdatedRows > 0n;
+/** The row of a held session's stream, where it is not the one of a session that is live here. */
+export interface ChangedRow {
+  readonly streamId: string;
+  readonly heldSessionId: string;
+  readonly heldEpoch: number;
+  readonly sessionId: string | null;
+  readonly epoch: number;
+  readonly state: "idle" | "live" | "reconnecting";
+  readonly isHere: boolean;
+  readonly isSuspended: boolean;
+  readonly isDeleted: boolean;
+}
+
+export interface Renewal {
+  /** False if the node is gone or another process took its name. */
+  readonly isRenewed: boolean;
+  /** By the database's clock, in milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly changed: readonly ChangedRow[];
+}
+
+/** Renew the lease, and compare what the node holds with the rows: one statement. */
+export async function renewNode(db: Db, { id, epoch }: NodeRow, held: readonly HeldSession[]): Promise<Renewal> {
+  const { rows } = await sql<{ renewed: boolean; now: string; changed: ChangedRow[] | null }>`
+    with renewed as (
+      update node set seen_at = now() where id = ${id} and epoch = ${epoch}::bigint and state <> 'gone' returning id
+    )
+    select exists (select from renewed) as renewed, ${databaseNow} as now, (
+      select json_agg(json_build_object('streamId', s.id, 'heldSessionId', h.session_id, 'heldEpoch', h.epoch, 'sessionId', s.session_id,
+        'epoch', s.epoch, 'state', s.state, 'isHere', s.node_id is not distinct from ${id}::uuid,
+        'isSuspended', s.suspended or a.suspended, 'isDeleted', s.deleted_at is not null))
+      from unnest(${held.map(({ streamId }) => streamId)}::uuid[], ${held.map(({ sessionId }) => sessionId)}::uuid[],
+        ${held.map((session) => session.epoch)}::bigint[]) as h(stream_id, session_id, epoch)
+      join stream s on s.id = h.stream_id join account a on a.id = s.user_id
+      where s.epoch <> h.epoch or s.session_id is distinct from h.session_id or s.state <> 'live'
+    ) as changed`.execute(db);
+  const [row] = rows;
+  return { isRenewed: row?.renewed === true, now: Number(row?.now ?? 0), changed: row?.changed ?? [] };
 }
 
 /** Apply an input to this node's lifecycle. Does nothing if another process took its name, or if the node is already gone. */
@@ -62,11 +127,19 @@ export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInpu
     .executeTakeFirst();
   if (!row || row.state === "gone") return "gone";
   const state = nextNodeStatus(row.state, input);
-  await trx.updateTable("node").set({ state }).where("id", "=", id).execute();
+  // One that left has told all it had; one that is lost may come back with more.
+  const start = input === "leave" ? { start_id: null } : {};
+  await trx
+    .updateTable("node")
+    .set({ state, ...start })
+    .where("id", "=", id)
+    .execute();
   return state;
 }
 
-const isExpired = sql`state <> 'gone' and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS})`;
+/** Whether a node has a lease. */
+export const isNodeRunning = (id: RawBuilder<unknown>) => sql`exists (
+  select from node where node.id = ${id} and node.state <> 'gone' and node.seen_at >= now() - make_interval(secs => ${NODE_LEASE_SECONDS}))`;
 
 /** Whether the lease of any node has expired. */
 export const hasExpiredNodes = sql`exists (select from node where ${isExpired})`;
@@ -101,14 +174,14 @@ export async function listNodes(db: Db, self: string): Promise<ServerSettings["n
   });
 }
 
-/** The serving node with role media that was heard from last; null if there is none. */
-export async function findServingMediaNode(db: Db): Promise<string | null> {
-  const node = await db
+/** The nodes with role media in one of these states, the one heard from last first. */
+export async function findMediaNodes(db: Db, states: readonly NodeState[]): Promise<string[]> {
+  const nodes = await db
     .selectFrom("node")
     .select("id")
-    .where("state", "=", "serving")
+    .where("state", "in", states)
     .where(sql<boolean>`'media' = any(roles)`)
     .orderBy("seen_at", "desc")
-    .executeTakeFirst();
-  return node?.id ?? null;
+    .execute();
+  return nodes.map(({ id }) => id);
 }

@@ -439,8 +439,9 @@ describe("recordings", () => {
     const playbackId = await record();
     const session = kit.db.selectFrom("session").select("id").where("recording_playback_id", "=", playbackId);
     const { id } = await session.executeTakeFirstOrThrow();
-    expect(await gate.recordingOf(id)).toBe(playbackId);
-    for (const other of [stream.id, playbackId, "../x"]) expect(await gate.recordingOf(other)).toBe(null);
+    expect(await kit.domains.mediaCatalogue.recordingOf(id)).toBe(playbackId);
+    for (const other of [stream.id, playbackId, "../x"])
+      expect(await kit.domains.mediaCatalogue.recordingOf(other)).toBe(null);
   });
 
   it("inherit the policy of their stream as it is now, by tokens of their own playback id, beyond its deletion", async () => {

@@ -1,12 +1,4 @@
-import type {
-  MediaIndex,
-  PlaybackDecision,
-  PlaybackGate,
-  PlaybackRequest,
-  StoredContent,
-  ViewerDetails,
-  ViewerPass,
-} from "../../ports/index.ts";
+import type { PlaybackDecision, PlaybackGate, PlaybackRequest, ViewerDetails, ViewerPass } from "../../ports/index.ts";
 import {
   AccessCheck,
   type AccessCheckDeps,
@@ -14,12 +6,9 @@ import {
   SigningKeyUse,
   type Verdict,
 } from "../access-control/index.ts";
-import { readAssetMedia } from "../assets/index.ts";
-import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
-import { LastKnown } from "../last-known.ts";
-import { type NewestRecording, readRecordingIndex, recordMp4Size } from "../recordings/index.ts";
+import { LastingAnswers } from "../lasting-answers.ts";
 import { contentOf, guardedContentOf, isGone, whyNotPlayable } from "./playable.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";
@@ -27,9 +16,6 @@ import type { PlayableRow } from "./playback-store.ts";
 /** The longest time until a changed policy, key or suspension takes effect without a notification. */
 const CONTENT_MS = 1_000;
 const MAX_CONTENTS = 10_000;
-/** The index of a day takes about 10 MB. It never changes once the recording is ready. */
-const INDEX_MS = 30_000;
-const MAX_INDEXES = 8;
 
 export interface ContentGateDeps extends Deps, AccessCheckDeps {
   readonly limits: ViewerLimits;
@@ -54,21 +40,13 @@ export class ContentGate implements PlaybackGate {
   readonly access: AccessCheck;
   readonly #deps: ContentGateDeps;
   readonly #keyUse: SigningKeyUse;
-  readonly #contents: DecisionCache<PlayableRow | undefined>;
-  readonly #lastContents: LastKnown<PlayableRow>;
-  readonly #newest: DecisionCache<NewestRecording | undefined>;
-  readonly #indexes: DecisionCache<MediaIndex | undefined>;
-  readonly #lastIndexes: LastKnown<MediaIndex>;
+  readonly #contents: LastingAnswers<PlayableRow>;
 
   constructor(deps: ContentGateDeps) {
     this.#deps = deps;
     this.access = new AccessCheck(deps);
     this.#keyUse = new SigningKeyUse(deps);
-    this.#contents = new DecisionCache(deps.clock, CONTENT_MS, MAX_CONTENTS);
-    this.#lastContents = new LastKnown(deps.clock, MAX_CONTENTS);
-    this.#newest = new DecisionCache(deps.clock, CONTENT_MS, MAX_CONTENTS);
-    this.#indexes = new DecisionCache(deps.clock, INDEX_MS, MAX_INDEXES);
-    this.#lastIndexes = new LastKnown(deps.clock, MAX_INDEXES);
+    this.#contents = new LastingAnswers(deps.clock, { freshMs: CONTENT_MS, capacity: MAX_CONTENTS });
   }
 
   async open({ playbackId, ...request }: PlaybackRequest): Promise<PlaybackDecision> {
@@ -97,38 +75,11 @@ export class ContentGate implements PlaybackGate {
     return decisionOf(row, verdict, false);
   }
 
-  async recordingOf(sessionId: string): Promise<string | null> {
-    return (await this.#deps.playables.findSession(sessionId))?.playback_id ?? null;
-  }
-
-  async newestRecordingOf(streamId: string): Promise<StoredContent | null> {
-    const found = await this.#newest.get(streamId, () => this.#deps.playables.findNewestRecording(streamId));
-    return found ? { kind: "recording", ...found } : null;
-  }
-
-  async mediaIndex({ kind, id }: StoredContent): Promise<MediaIndex | null> {
-    const read = kind === "asset" ? readAssetMedia : readRecordingIndex;
-    const look = async () => (await read(this.#deps.db, id)) ?? undefined;
-    const index = await this.#indexes.get(id, () => this.#lastIndexes.get(id, look));
-    // "Not yet" is not a lasting answer, nor is a part of the renditions.
-    return index && !index.isGrowing ? index : ((await look()) ?? null);
-  }
-
-  noteMp4Size({ kind, id }: StoredContent, bytes: number): void {
-    if (kind !== "recording") return;
-    const { db, log } = this.#deps;
-    recordMp4Size(db, id, bytes).catch((error: unknown) =>
-      log.warn({ err: error, sessionId: id }, "could not record the size of an MP4"),
-    );
-  }
-
   /** Rows changed that decide who may watch this content, or any content. */
   forget(playbackId: string | "all"): void {
     this.#deps.playables.forget(playbackId);
-    if (playbackId === "all") this.#contents.clear();
-    else this.#contents.forget(playbackId);
-    // The stream's recordings have ids of their own.
-    this.#lastContents.clear();
+    // No other answer lasts either: the stream's recordings have ids of their own.
+    this.#contents.forget(playbackId);
     this.access.webhooks.forget();
   }
 
@@ -140,7 +91,7 @@ export class ContentGate implements PlaybackGate {
 
   async #find(playbackId: string, look: () => Promise<PlayableRow | undefined>): Promise<PlayableRow | undefined> {
     if (!isPlaybackId(playbackId)) return undefined;
-    return this.#contents.get(playbackId, () => this.#lastContents.get(playbackId, look));
+    return this.#contents.get(playbackId, look);
   }
 }
 

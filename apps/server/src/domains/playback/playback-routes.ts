@@ -1,5 +1,6 @@
 import { type ApiBase, type Ingest, type PlaybackInfo, routes } from "@weir/contract";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Secret } from "../../platform/secret.ts";
 import type { StaticMp4 } from "../../ports/index.ts";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, ApiRoutes, NotFound, version } from "../api/index.ts";
@@ -17,6 +18,8 @@ export interface PlaybackRouteDeps extends AuthenticateDeps {
   /** Rate limit for public requests. */
   readonly viewers: Db;
   readonly publicAddress: PublicAddress;
+  /** That SRT publishers must know; null for none. */
+  readonly srtPassphrase: Secret | null;
   /** Viewers of a stream on all nodes. */
   viewersOf(streamId: string): Promise<number>;
   /** Null or absent if WebRTC is off. */
@@ -26,12 +29,6 @@ export interface PlaybackRouteDeps extends AuthenticateDeps {
 interface AssetFiles {
   readonly mp4s: readonly StaticMp4[] | undefined;
   readonly isGrowing: boolean;
-}
-
-class NotReadyForPlayback extends ApiError {
-  constructor() {
-    super(422, "not-ready", "asset is not ready for playback");
-  }
 }
 
 const SHOWN_ID_LENGTH = 100;
@@ -92,17 +89,33 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     if (row.kind === "live") {
       return livePlayback(row, origin, { ...(await factsOf(row.id)), withDvr: asker !== null, withWebrtc });
     }
-    if (row.state === "waiting" || (row.kind === "asset" && row.state !== "ready")) throw new NotReadyForPlayback();
+    if (row.state === "waiting" || (row.kind === "asset" && row.state !== "ready"))
+      throw new ApiError(422, "not-ready", "asset is not ready for playback");
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
     if (row.kind === "asset") return assetPlayback(row, origin, await mp4sOf(row.id));
     const shape = await shapes.get(row.id, () => readRecordingShape(deps.viewers, row.id, row.seconds));
     return recordingPlayback(row, origin, shape, isPlayback ? "vod" : "recording");
   });
 
-  api.on(routes.getIngest, async ({ origin: base }): Promise<Ingest[]> => {
-    const rtmp = deps.publicAddress.rtmpOf(base);
+  /** The passphrase of SRT, for those who may read stream keys too. */
+  const passphraseFor = async (request: FastifyRequest): Promise<string | null> => {
+    const { srtPassphrase } = deps;
+    if (!srtPassphrase) return null;
+    const principal = await authenticate(deps, request).catch(() => null);
+    return principal && principal.access === null ? srtPassphrase.reveal() : null;
+  };
+
+  api.on(routes.getIngest, async ({ origin: base }, reply): Promise<Ingest[]> => {
+    const addresses = deps.publicAddress.ingestsOf(base);
+    const { rtmp } = addresses;
     const playback = `${base}/hls`;
-    const ingests = { rtmp, ...(withWebrtc ? { webrtc: `${base}/webrtc` } : {}) };
+    const passphrase = addresses.srt === undefined ? null : await passphraseFor(reply.request);
+    if (passphrase !== null) reply.header("cache-control", "private, no-store");
+    const ingests = {
+      ...addresses,
+      ...(passphrase !== null && { srtPassphrase: passphrase }),
+      ...(withWebrtc ? { webrtc: `${base}/webrtc` } : {}),
+    };
     return [{ ingest: rtmp, ingests, playback, playbackDirect: playback, base, baseDirect: base, origin: base }];
   });
 }

@@ -8,12 +8,7 @@ export {
   noteSpooledRecordings,
 } from "./recording-facts-store.ts";
 export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
-export {
-  findRecordedRange,
-  type RenditionProgress,
-  readRecordingMoment,
-  readRecordingProgress,
-} from "./recording-part.ts";
+export { findRecordedRange, readRecordingMoment } from "./recording-part.ts";
 export {
   findNewestRecording,
   type NewestRecording,

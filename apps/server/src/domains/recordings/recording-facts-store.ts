@@ -1,16 +1,34 @@
-import { sql } from "kysely";
-import type { RecordingFailed, RecordingSpooled, RungsRecorded, SegmentClosed, SpanSealed } from "../../ports/index.ts";
+import { type RawBuilder, sql } from "kysely";
+import type {
+  RecordedSegment,
+  RecordingFailed,
+  RecordingSpooled,
+  RungsRecorded,
+  SegmentClosed,
+  SpanSealed,
+} from "../../ports/index.ts";
 import type { Trx } from "../schema.ts";
 
 /**
+ * A session's later owner on another node fences what an earlier one goes on to make: its segments that begin after the later one did, or have its
+ * numbers. What it made before counts, however late it is told.
+ */
+const isFenced = (began: RawBuilder<unknown>, msn: RawBuilder<unknown>) => sql`exists (
+  select from session_epoch e left join session_epoch o on o.session_id = f.session_id and o.epoch = f.epoch
+  where e.session_id = f.session_id and e.epoch > f.epoch and e.node_id is distinct from o.node_id
+    and (e.began_at <= ${began} or e.first_msn <= ${msn}))`;
+
+/**
  * Write the index rows of recorded segments, and return the keys (`sessionId/msn`) of new segments. A row reported twice, as after a crash, is
- * ignored, and so is a row of a final recording.
+ * ignored, and so is a row of a final recording, and one of an owner that was replaced before.
  */
 export async function insertRecordedSegments(
   trx: Trx,
   facts: readonly (SegmentClosed | RungsRecorded)[],
 ): Promise<Set<string>> {
-  const rows = facts.flatMap(({ sessionId, recorded }) => recorded.map((segment) => ({ sessionId, ...segment })));
+  const rows = facts.flatMap(({ sessionId, at, recorded }) =>
+    recorded.map((segment) => ({ sessionId, at, ...segment })),
+  );
   if (rows.length === 0) return new Set();
   const column = <Value>(value: (row: (typeof rows)[number]) => Value) => rows.map(value);
   const sessionIds = column((row) => row.sessionId);
@@ -34,12 +52,18 @@ export async function insertRecordedSegments(
       ${column((row) => row.discontinuity)}::boolean[], ${column((row) => row.gap)}::boolean[],
       ${column((row) => row.init)}::text[], ${column((row) => row.span)}::text[],
       ${column((row) => row.offset)}::bigint[], ${column((row) => row.length)}::bigint[],
-      ${column((row) => row.isIndependent ?? null)}::boolean[])
+      ${column((row) => row.isIndependent ?? null)}::boolean[], ${column(beganAt)}::bigint[])
       as f(session_id, rendition, msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span,
-        byte_offset, byte_length, independent)
+        byte_offset, byte_length, independent, began_at)
     join session s on s.id = f.session_id and s.recording = 'waiting'
+    where not ${isFenced(sql`f.began_at`, sql`f.msn`)}
     on conflict do nothing returning session_id, msn`.execute(trx);
   return new Set(inserted.map((row) => `${row.session_id}/${row.msn}`));
+}
+
+/** When a segment began to arrive: of a sender ahead of real time, its program date-time is later. */
+function beganAt({ at, programDateTimeMs, durationTicks, track }: RecordedSegment & { readonly at: number }): number {
+  return Math.round(Math.min(programDateTimeMs, at - (durationTicks * 1000) / track.timescale));
 }
 
 /** Spans that are now durable. */
@@ -63,14 +87,12 @@ export async function insertSealedSpans(trx: Trx, facts: readonly SpanSealed[]):
 
 /** Part of the recording is missing. The first reason stays. */
 export async function noteFailedRecordings(trx: Trx, facts: readonly RecordingFailed[]): Promise<void> {
-  for (const { sessionId, reason } of facts) {
-    await trx
-      .updateTable("session")
-      .set({ recording_error: reason })
-      .where("id", "=", sessionId)
-      .where("recording", "=", "waiting")
-      .where("recording_error", "is", null)
-      .execute();
+  for (const { sessionId, epoch, at, reason } of facts) {
+    await sql`
+      update session s set recording_error = ${reason}
+      from (select ${sessionId}::uuid as session_id, ${epoch}::bigint as epoch) f
+      where s.id = f.session_id and s.recording = 'waiting' and s.recording_error is null
+        and not ${isFenced(sql`${at}::bigint`, sql`0`)}`.execute(trx);
   }
 }
 

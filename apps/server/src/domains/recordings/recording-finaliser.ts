@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { MediaControl } from "../../ports/index.ts";
-import type { Deps } from "../deps.ts";
 import type { Duty } from "../duty.ts";
-import type { EventLog } from "../events/index.ts";
+import type { EventDeps } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
 import { recordingEvent } from "./recording-event.ts";
 import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
@@ -11,8 +10,7 @@ import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
 const LOOK_AGAIN_MS = 5_000;
 const BATCH = 50;
 
-export interface FinaliserDeps extends Deps {
-  readonly events: EventLog;
+export interface FinaliserDeps extends EventDeps {
   readonly mediaControl: Pick<MediaControl, "accessChanged" | "measureRecording">;
 }
 
@@ -28,6 +26,7 @@ interface WaitingRow {
   sealed: string;
   unsealed: string;
   damaged: string;
+  owner_lost: boolean;
 }
 
 const waiting = (now: number) =>
@@ -43,7 +42,9 @@ export const settleRecordings: Duty<FinaliserDeps> = {
 async function settle({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
-    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.spooled_at, s.recording_error, g.sealed, g.unsealed, g.damaged
+    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.spooled_at, s.recording_error, g.sealed, g.unsealed, g.damaged,
+      exists (select from session_epoch e join node n on n.id = e.node_id
+        where e.session_id = s.id and n.state = 'gone' and n.start_id is not null) as owner_lost
     from (select * ${waiting(now)} order by id limit ${BATCH}) s,
     lateral (
       select count(*) filter (where r.byte_offset + r.byte_length <= p.bytes) as sealed,
@@ -58,6 +59,7 @@ async function settle({ db, clock, log, events, mediaControl }: FinaliserDeps): 
       sealedSegments: Number(row.sealed),
       unsealedSegments: Number(row.unsealed),
       hasFailed: row.recording_error !== null,
+      isOwnerLost: row.owner_lost,
       waitedMs: now - Math.max(Number(row.ended_at), Number(row.spooled_at ?? 0)),
     });
     if (verdict === null) {

@@ -1,29 +1,7 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Db } from "../schema.ts";
 
-/** Up to when a rendition of a recording is there, in milliseconds of program date-time. */
-export interface RenditionProgress {
-  readonly rendition: string;
-  /** The end of its last complete segment; null before the first. */
-  readonly closedUntilMs: number | null;
-  /** The end of its last segment whose bytes are in the object store; null before the first. */
-  readonly sealedUntilMs: number | null;
-}
-
 const lastsMs = sql`s.duration_ticks * 1000.0 / (r.track->>'timescale')::float8`;
-
-/** One row for each rendition, however long the recording is. Sorted by name. */
-export async function readRecordingProgress(db: Db, sessionId: string): Promise<RenditionProgress[]> {
-  const endOfLast = (which: RawBuilder<boolean>) => sql`
-    (select s.program_date_time + ${lastsMs} from recording_segment s
-      where s.session_id = r.session_id and s.rendition = r.rendition and ${which} order by s.msn desc limit 1)`;
-  const isSealed = sql<boolean>`(s.gap or exists (select 1 from recording_span p
-    where p.session_id = s.session_id and p.rendition = s.rendition and p.span = s.span))`;
-  const { rows } = await sql<RenditionProgress>`
-    select r.rendition, ${endOfLast(sql`true`)} as "closedUntilMs", ${endOfLast(isSealed)} as "sealedUntilMs"
-    from recording_rendition r where r.session_id = ${sessionId} order by r.rendition`.execute(db);
-  return rows;
-}
 
 /** The source, or the sound of a stream without video. */
 const leadOf = (sessionId: string) => sql`
@@ -50,16 +28,27 @@ export interface SegmentRange {
   readonly last: number;
 }
 
-/** The segments that show anything between two program date-times. Null if none does. */
+export interface RecordedRange extends SegmentRange {
+  /** Program date-time of its end, in milliseconds since the epoch. */
+  readonly endMs: number;
+}
+
+/**
+ * The segments that show anything between two program date-times. Null if none does. Reads only these, and the one before them, by an index of times,
+ * because the recording may be a day long.
+ */
 export async function findRecordedRange(
   db: Db,
   sessionId: string,
   fromMs: number,
   toMs: number,
-): Promise<SegmentRange | null> {
-  const { rows } = await sql<{ first: string | null; last: string | null }>`
-    select min(s.msn) as first, max(s.msn) as last from ${leadOf(sessionId)}
-      and s.program_date_time < ${toMs}::bigint and s.program_date_time + ${lastsMs} > ${fromMs}::float8`.execute(db);
-  const [{ first, last } = { first: null, last: null }] = rows;
-  return first === null || last === null ? null : { first: Number(first), last: Number(last) };
+): Promise<RecordedRange | null> {
+  const { rows } = await sql<{ first: string | null; last: string | null; endMs: number | null }>`
+    select min(s.msn) as first, max(s.msn) as last, max(s.program_date_time + ${lastsMs}) as "endMs" from ${leadOf(sessionId)}
+      and s.program_date_time < ${toMs}::bigint and s.program_date_time + ${lastsMs} > ${fromMs}::float8
+      and s.program_date_time >= coalesce((
+        select s.program_date_time from ${leadOf(sessionId)} and s.program_date_time <= ${fromMs}::float8::bigint
+        order by s.program_date_time desc limit 1), 0)`.execute(db);
+  const [{ first, last, endMs } = { first: null, last: null, endMs: null }] = rows;
+  return first === null || last === null ? null : { first: Number(first), last: Number(last), endMs: Number(endMs) };
 }

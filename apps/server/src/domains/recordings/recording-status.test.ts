@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   EMPTY_RECORDING_MS,
   judgeRecording,
+  LOST_OWNER_MS,
   nextRecordingStatus,
   RECORDING_WATCHDOG_MS,
   type RecordingInput,
@@ -32,10 +33,12 @@ describe("recording", () => {
 });
 
 describe("judging the recording of an ended session", () => {
-  const evidence = { sealedSegments: 0, unsealedSegments: 0, hasFailed: false, waitedMs: 2_000 };
+  const evidence = { sealedSegments: 0, unsealedSegments: 0, hasFailed: false, isOwnerLost: false, waitedMs: 2_000 };
   it.each([
     ["everything sealed", { sealedSegments: 9 }, "complete"],
     ["a span not sealed yet", { sealedSegments: 9, unsealedSegments: 1 }, null],
+    ["everything known sealed, and a lost node that may have more", { sealedSegments: 9, isOwnerLost: true }, null],
+    ["a node lost for long", { sealedSegments: 9, isOwnerLost: true, waitedMs: LOST_OWNER_MS }, "complete"],
     ["no media known yet", {}, null],
     ["no media long after the end", { waitedMs: EMPTY_RECORDING_MS }, "lost"],
     ["interrupted, everything that was written sealed", { sealedSegments: 9, hasFailed: true }, "complete"],

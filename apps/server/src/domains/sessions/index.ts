@@ -1,12 +1,13 @@
 /** Public interface of sessions. */
 
 export { expireRecordings, type RecordingExpiryDeps } from "./recording-expiry.ts";
-export { addToSessions, readSessionFences, type SessionTally } from "./session-facts-store.ts";
+export { addToSessions, readOwners, readSessionFences, type SessionTally } from "./session-facts-store.ts";
 export {
   beginSession,
   endSession,
   lastSessionOf,
   markSessionLost,
+  noteOwner,
   resumeSession,
 } from "./session-live-store.ts";
 export { sessionRecord } from "./session-record.ts";

@@ -1,14 +1,12 @@
 import { sql } from "kysely";
 import type { MediaControl } from "../../ports/index.ts";
 import { ApiError, NotFound } from "../api/index.ts";
-import type { Deps } from "../deps.ts";
-import type { EventLog } from "../events/index.ts";
+import type { EventDeps } from "../events/index.ts";
 import { isId } from "../ids.ts";
 import { deleteRecordings, refuseViewers } from "../recordings/index.ts";
 import type { Owner, Trx } from "../schema.ts";
 
-export interface SessionDeletionDeps extends Deps {
-  readonly events: EventLog;
+export interface SessionDeletionDeps extends EventDeps {
   readonly mediaControl: Pick<MediaControl, "accessChanged">;
 }
 

@@ -5,9 +5,15 @@ import { newId, newPlaybackId } from "../ids.ts";
 import type { Owner, Trx } from "../schema.ts";
 import { nextSessionStatus } from "./session-status.ts";
 
-/** A successor skips the names that its predecessor may have used after its last saved segment (16 segments, 32 s). */
+/** A successor skips the names that its predecessor may have used after its last saved segment: 16 segments, 32 s, and what passed since then. */
 const RESUME_SEGMENTS = 16;
 const RESUME_TICKS = 32 * 90_000;
+const SHORTEST_SEGMENT_MS = 1_500;
+/**
+ * Another node's owner cannot be asked, and goes on with its own numbers until it hears of its successor: a day of segments, for one that cannot
+ * reach the database.
+ */
+const APART_SEGMENTS = 43_200;
 /** How long a session's last facts may arrive after its end, and how long if its node died and must read its spool again. */
 const SETTLE_MS = 2_000;
 const SETTLE_AFTER_LOSS_MS = 20_000;
@@ -76,28 +82,42 @@ export async function lastSessionOf(trx: Trx, streamId: string, current: string 
   return { targetDuration: row.needed_target_duration, sound: row.sound };
 }
 
+export interface Resume {
+  readonly epoch: number;
+  readonly at: number;
+  /** The session's last owner was on this node. */
+  readonly isSameNode: boolean;
+}
+
 /** Continue an open session under a new epoch. Advances the position too, so that a third publisher starts behind the second. */
 export async function resumeSession(
   trx: Trx,
   id: string,
-  epoch: number,
-): Promise<OpenSession & { position: TimelinePosition }> {
+  { epoch, at, isSameNode }: Resume,
+): Promise<OpenSession & { position: TimelinePosition; previousEpoch: number | null }> {
+  const sinceMs = sql`greatest(0, ${at}::bigint - coalesce(position_at, last_seen))`;
+  const skipped = RESUME_SEGMENTS + (isSameNode ? 0 : APART_SEGMENTS);
   const row = await trx
     .updateTable("session")
     .set({
       epoch,
       settle_at: null,
-      next_msn: sql<number>`next_msn + ${RESUME_SEGMENTS}`,
-      end_ticks: sql<number>`end_ticks + ${RESUME_TICKS}`,
+      next_msn: sql<number>`next_msn + ${skipped}::int + ${sinceMs} / ${SHORTEST_SEGMENT_MS}::int`,
+      end_ticks: sql<number>`end_ticks + ${RESUME_TICKS}::int + ${sinceMs} * 90`,
+      position_at: sql<number>`greatest(position_at, ${at}::bigint)`,
     })
     .where("id", "=", id)
     .where("ended_at", "is", null)
     .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks", "target_duration", "sound"])
+    .returning(
+      sql<string | null>`(select max(o.epoch) from session_epoch o where o.session_id = session.id)`.as("owner"),
+    )
     .executeTakeFirstOrThrow();
   return {
     id,
     record: row.record,
     profiles: row.profiles,
+    previousEpoch: row.owner === null ? null : Number(row.owner),
     position: {
       nextMsn: Number(row.next_msn),
       discontinuitySequence: Number(row.discontinuity_sequence),
@@ -107,6 +127,24 @@ export async function resumeSession(
       sound: row.sound,
     },
   };
+}
+
+/** From now on, rows of the session's earlier owners count only if their segments began before. */
+export async function noteOwner(
+  trx: Trx,
+  { session, epoch, nodeId, at }: { session: OpenSession & { position: TimelinePosition | null } } & SessionOwner,
+): Promise<void> {
+  const row = { session_id: session.id, epoch, node_id: nodeId, began_at: at };
+  await trx
+    .insertInto("session_epoch")
+    .values({ ...row, first_msn: session.position?.nextMsn ?? 1 })
+    .execute();
+}
+
+interface SessionOwner {
+  readonly epoch: number;
+  readonly nodeId: string;
+  readonly at: number;
 }
 
 /** The session's node died: facts about its spool may still arrive, so the recording settles later. */

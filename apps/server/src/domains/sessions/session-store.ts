@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
+import { type ListFields, type ListRequest, type Page, readPage } from "../api/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import type { SessionWithParent } from "./session-record.ts";
@@ -25,12 +25,13 @@ export const sessionFields: ListFields = {
   outgoingRate: int("outgoing_rate"),
 };
 
-const columns = sql`e.*, s.playback_id as stream_playback_id, s.playback_policy as stream_policy, s.state as stream_state, s.issues as stream_issues, s.transcoding as stream_transcoding, s.target_states as stream_target_states from session e join stream s on s.id = e.stream_id`;
+const columns = sql`e.*, s.playback_id as stream_playback_id, s.playback_policy as stream_policy, s.state as stream_state, s.issues as stream_issues, s.transcoding as stream_transcoding, s.target_states as stream_target_states`;
+const joined = sql`session e join stream s on s.id = e.stream_id`;
 
 export async function findSession(db: Db, owner: Owner, id: string): Promise<SessionWithParent | undefined> {
   if (!isId(id)) return undefined;
   const { rows } = await sql<SessionWithParent>`
-    select ${columns} where e.id = ${id} and e.project_id = ${owner.projectId}`.execute(db);
+    select ${columns} from ${joined} where e.id = ${id} and e.project_id = ${owner.projectId}`.execute(db);
   return rows[0];
 }
 
@@ -41,7 +42,7 @@ export async function findLatestSession(
   streamId: string,
 ): Promise<SessionWithParent | undefined> {
   const { rows } = await sql<SessionWithParent>`
-    select ${columns} where e.stream_id = ${streamId} and e.project_id = ${owner.projectId}
+    select ${columns} from ${joined} where e.stream_id = ${streamId} and e.project_id = ${owner.projectId}
     order by e.ended_at is null desc, e.created_at desc, e.id limit 1`.execute(db);
   return rows[0];
 }
@@ -52,13 +53,8 @@ export async function listSessions(
   list: ListRequest,
   also: RawBuilder<unknown>,
 ): Promise<Page<SessionWithParent>> {
-  const where = sql`where e.project_id = ${owner.projectId} and ${list.where} and ${also}`;
-  const { rows } = await sql<SessionWithParent>`
-    select ${columns} ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(db);
-  const count = list.wantsCount
-    ? Number((await sql<{ n: string }>`select count(*) as n from session e ${where}`.execute(db)).rows[0]?.n)
-    : null;
-  return pageOf(list, rows, count);
+  const where = sql`e.project_id = ${owner.projectId} and ${list.where} and ${also}`;
+  return readPage(db, list, { from: joined, columns, where });
 }
 
 /** Whether the project has a stream with this id, or playback id if `byPlaybackId`, that is not deleted. */

@@ -1,3 +1,4 @@
 /** Public interface of streams. */
+
+export { readStream } from "./stream-record.ts";
 export { streamRoutes } from "./stream-routes.ts";
-export { readStream } from "./stream-snapshot.ts";

@@ -1,5 +1,5 @@
 import type { StreamInfo } from "@weir/contract";
-import { NotFound } from "../api/index.ts";
+import { found } from "../api/index.ts";
 import type { Db, Owner } from "../schema.ts";
 import { findLatestSession, findSession, sessionRecord } from "../sessions/index.ts";
 import { streamRecord } from "./stream-record.ts";
@@ -11,8 +11,7 @@ export async function readStreamInfo(db: Db, owner: Owner, text: string, publicU
   const byPlaybackId = byKey ? undefined : await findStreamBy(db, owner, "playback_id", text);
   const byId = byKey ?? byPlaybackId ?? (await findStream(db, owner, text));
   const named = byId ? undefined : await findSession(db, owner, text);
-  const row = byId ?? (named && (await findStream(db, owner, named.stream_id)));
-  if (!row) throw new NotFound();
+  const row = found(byId ?? (named && (await findStream(db, owner, named.stream_id))));
   const session = named ?? (await findLatestSession(db, owner, row.id));
   return {
     stream: streamRecord(row),

@@ -13,7 +13,6 @@ beforeAll(async () => {
   cookie = { cookie: String(signedIn.headers["set-cookie"]).split(";")[0] ?? "", "x-weir-request": "1" };
   const body = { name: "stage" };
   stream = (await kit.call("POST", "/api/stream", body)).json();
-  // Streams of earlier versions may have a source to pull from.
   await kit.db
     .updateTable("stream")
     .set({ pull: JSON.stringify({ source: "https://example.com/hidden.flv" }) })

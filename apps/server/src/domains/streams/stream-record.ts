@@ -2,7 +2,8 @@ import type { Stream, StreamStatus } from "@weir/contract";
 import { counterFields } from "../counters.ts";
 import { isActive } from "../live/index.ts";
 import { targetStatus } from "../multistream/index.ts";
-import type { StreamRow } from "../schema.ts";
+import { hidePull } from "../pulls/index.ts";
+import type { Db, StreamRow } from "../schema.ts";
 
 /** A stream's row as its owner sees it; unset fields are absent. */
 export function streamRecord(row: StreamRow): Stream {
@@ -26,7 +27,7 @@ export function streamRecord(row: StreamRow): Stream {
     multistream: {
       targets: row.targets.map((ref) => ({ ...ref, status: targetStatus(row.target_states, ref.id, ref.profile) })),
     },
-    ...(row.pull ? { pull: row.pull } : {}),
+    ...(row.pull ? { pull: hidePull(row.pull) } : {}),
     renditions: {},
     isActive: isActive(row.state),
     suspended: row.suspended,
@@ -48,6 +49,7 @@ function statusOf(row: StreamRow): StreamStatus {
     ...(row.reconnect_until === null ? {} : { reconnectUntil: Number(row.reconnect_until) }),
     ...(row.session_id === null ? {} : { sessionId: row.session_id }),
     ...transcodingOf(row),
+    ...(row.pull_status && { pull: row.pull_status }),
     ...(row.issues && row.issues.open.length > 0 ? { issues: [...row.issues.open] } : {}),
   };
 }
@@ -56,4 +58,10 @@ function transcodingOf({ transcoding }: StreamRow): Pick<StreamStatus, "transcod
   if (!transcoding) return {};
   const { state, reason, renditions } = transcoding;
   return { transcoding: { state, ...(reason !== undefined && { reason }) }, renditions: [...renditions] };
+}
+
+/** The current state of a stream, in any project and even if deleted; null if it does not exist. For callers who know it from one of its events. */
+export async function readStream(db: Db, id: string): Promise<Stream | null> {
+  const row = await db.selectFrom("stream").selectAll().where("id", "=", id).executeTakeFirst();
+  return row ? streamRecord(row) : null;
 }

@@ -1,23 +1,15 @@
 import { routes, type Stream } from "@weir/contract";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
+import { sql } from "kysely";
 import { seesSecretsOf } from "../accounts/index.ts";
-import {
-  ApiRoutes,
-  answerPage,
-  isSet,
-  NotFound,
-  type Principal,
-  parseListQuery,
-  type RawQuery,
-  textOf,
-} from "../api/index.ts";
+import { ApiRoutes, found, isSet, listOf, NotFound, type Principal, type RawQuery, textOf } from "../api/index.ts";
 import type { RefusedPublishes } from "../live/index.ts";
+import { pullKeyOf } from "../pulls/index.ts";
+import type { StreamRow } from "../schema.ts";
 import { readStreamInfo } from "./stream-info.ts";
-import { withoutSecrets } from "./stream-record.ts";
+import { streamRecord, withoutSecrets } from "./stream-record.ts";
 import { StreamService, type StreamServiceDeps } from "./stream-service.ts";
-import { type StreamChoice, streamFields } from "./stream-store.ts";
-
-const LATEST_FIRST = "lastSeen-true,createdAt-true";
+import { findStreamBy, streamFields } from "./stream-store.ts";
 
 export interface StreamRoutesDeps extends StreamServiceDeps {
   readonly refusals: RefusedPublishes;
@@ -26,14 +18,12 @@ export interface StreamRoutesDeps extends StreamServiceDeps {
 export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void {
   const api = new ApiRoutes(app, deps);
   const streams = new StreamService(deps);
-  const list = async (
-    { principal, query, origin, url }: { principal: Principal; query: RawQuery; origin: string; url: string },
-    reply: FastifyReply,
-  ) => {
-    const page = await streams.list(principal, parseListQuery(query, streamFields, LATEST_FIRST), choiceOf(query));
-    const items = page.items.map((stream) => shown(principal, stream));
-    return answerPage(reply, { ...page, items }, { origin, url });
-  };
+  const list = listOf(deps.db, "stream", {
+    fields: streamFields,
+    order: "lastSeen-true,createdAt-true",
+    only: ({ query }) => sql`deleted_at is null and ${chosen(query)}`,
+    shown: (row: StreamRow, { principal }) => shown(principal, streamRecord(row)),
+  });
 
   api.on(routes.createStream, async ({ principal, body }) => shown(principal, await streams.create(principal, body)));
   api.on(routes.listStreams, list);
@@ -42,12 +32,14 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
     if (request.id !== request.principal.userId) throw new NotFound();
     return list(request, reply);
   });
-  api.on(routes.getStream, async ({ principal, id }) => shown(principal, await streams.get(principal, id)));
+  api.on(routes.getStream, async ({ principal, id }) =>
+    shown(principal, streamRecord(await streams.find(principal, id))),
+  );
   api.on(routes.getStreamByPlaybackId, async ({ principal, id }) =>
-    shown(principal, await streams.getBy(principal, "playback_id", id)),
+    shown(principal, streamRecord(found(await findStreamBy(deps.db, principal, "playback_id", id)))),
   );
   api.on(routes.getStreamByKey, async ({ principal, id }) =>
-    shown(principal, await streams.getBy(principal, "stream_key", id)),
+    shown(principal, streamRecord(found(await findStreamBy(deps.db, principal, "stream_key", id)))),
   );
   api.on(routes.getStreamInfo, async ({ principal, id, origin }) => {
     const info = await readStreamInfo(deps.db, principal, id, origin);
@@ -73,13 +65,19 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
     },
   );
   api.on(routes.terminateStream, async ({ principal, id }) => streams.terminate(principal, id));
+  api.on(routes.pullStream, async ({ principal, body, query }, reply) => {
+    const { stream, isNew } = await streams.pull(principal, body, pullKeyOf(textOf(query.key)));
+    if (!isNew) reply.code(200);
+    return shown(principal, stream);
+  });
+  api.on(routes.startPull, async ({ principal, id }) => streams.startPull(principal, id));
   api.on(routes.rotateStreamKey, async ({ principal, id }) => shown(principal, await streams.rotateKey(principal, id)));
   api.on(routes.addStreamTarget, async ({ principal, id, body }) => streams.addTarget(principal, id, body));
   api.on(routes.removeStreamTarget, async ({ principal, id, params, query }) =>
     streams.removeTarget(principal, id, params.targetId ?? "", textOf(query.profile)),
   );
   api.on(routes.listRefusedPublishes, async ({ principal, id }) => {
-    await streams.get(principal, id);
+    await streams.find(principal, id);
     return deps.refusals.of(id, principal.reach === "account");
   });
   api.on(routes.testBroadcast, async ({ principal, id, body }) => streams.testBroadcast(principal, id, body), {
@@ -95,7 +93,7 @@ const shown = (principal: Principal, stream: Stream) =>
 const hasRecordings = ({ recordings }: RawQuery): boolean => recordings === "true";
 
 /** Sessions are not streams here, so a list of child streams is empty. */
-function choiceOf({ active, sessionsonly }: RawQuery): StreamChoice {
-  if (isSet(sessionsonly)) return "none";
-  return isSet(active) ? "active" : "all";
+function chosen({ active, sessionsonly }: RawQuery) {
+  if (isSet(sessionsonly)) return sql`false`;
+  return isSet(active) ? sql`state <> 'idle'` : sql`true`;
 }

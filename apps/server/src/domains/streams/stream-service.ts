@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   DEFAULT_PROFILES,
   type NewStream,
@@ -11,40 +12,22 @@ import { Places } from "../../platform/limits/places.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
 import type { MediaControl, StopReason } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
-import { BadRequest, type ListRequest, NotFound, NotImplemented, type Page, type Principal } from "../api/index.ts";
-import type { Deps } from "../deps.ts";
-import type { EventLog, NewEvent } from "../events/index.ts";
+import { ApiError, BadRequest, found, NotFound, NotImplemented, type Principal } from "../api/index.ts";
+import type { EventDeps, NewEvent } from "../events/index.ts";
 import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
 import { applyToStream, isActive, lockLiveStreams } from "../live/index.ts";
 import { resolveTargets, tellTargetsChanged } from "../multistream/index.ts";
+import { updateOwned } from "../owned-row.ts";
+import { checkPull, endedPull, lockStreamsToPull, type PullKey, startPull } from "../pulls/index.ts";
 import { deleteRecordings, refuseViewers } from "../recordings/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { sessionsOfStreams } from "../sessions/index.ts";
 import type { DomainConfig } from "../settings.ts";
-import {
-  MissingIds,
-  MissingSuspended,
-  TestBroadcastRefused,
-  TooManyStreams,
-  TooManyTerminates,
-  TooManyTestBroadcasts,
-} from "./stream-errors.ts";
 import { streamRecord } from "./stream-record.ts";
 import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
-import {
-  countStreams,
-  findStream,
-  findStreamBy,
-  findStreamForUpdate,
-  hasStreams,
-  insertStream,
-  listStreams,
-  type StreamChoice,
-  updateStream,
-} from "./stream-store.ts";
+import { countStreams, findStream, hasStreams, lockStream } from "./stream-store.ts";
 
-export interface StreamServiceDeps extends Deps, Pick<DomainConfig, "streamsPerProject"> {
-  readonly events: EventLog;
+export interface StreamServiceDeps extends EventDeps, Pick<DomainConfig, "streamsPerProject"> {
   readonly mediaControl: MediaControl;
   readonly reconnectWindowMs: number;
   readonly findAccessWebhook: FindAccessWebhook;
@@ -67,68 +50,49 @@ export class StreamService {
   }
 
   async create(principal: Principal, input: NewStream): Promise<Stream> {
-    const now = this.#deps.clock.now();
-    const profiles = input.profiles ?? [...DEFAULT_PROFILES];
-    const targets = input.multistream?.targets ?? [];
-    checkProfiles(profiles);
-    checkUserTags(input.userTags);
-    checkRecordingSpec(input.recordingSpec, input.record ?? false);
-    checkTargets(targets, profiles);
-    if (input.pull)
-      throw new NotImplemented(
-        "this server has no pulled streams yet: create the stream without pull, and publish to it",
-      );
-    await checkPolicy(this.#deps.findAccessWebhook, principal.projectId, input.playbackPolicy);
-    const { db, streamsPerProject } = this.#deps;
-    if (streamsPerProject > 0 && (await hasStreams(db, principal, streamsPerProject)))
-      throw new TooManyStreams(streamsPerProject);
-    const id = newId();
-    const row = await db.transaction().execute(async (trx) =>
-      insertStream(trx, {
-        id,
-        project_id: principal.projectId,
-        user_id: principal.userId,
-        created_by_token_name: principal.keyName,
-        name: input.name,
-        stream_key: newStreamKey(id),
-        playback_id: newPlaybackId(id),
-        record: input.record ?? false,
-        created_at: now,
-        state_since: now,
-        profiles: JSON.stringify(profiles),
-        creator_id: input.creatorId === undefined ? null : creatorValue(input.creatorId),
-        user_tags: json(input.userTags),
-        playback_policy: json(input.playbackPolicy),
-        recording_spec: json(storedSpec(input.recordingSpec)),
-        retention_days: input.retentionDays ?? null,
-        pull: json(input.pull),
-        targets: JSON.stringify(await resolveTargets(this.#deps, trx, principal, targets)),
-      }),
-    );
-    return streamRecord(row);
+    await this.#check(principal, input);
+    await this.#checkRoom(principal);
+    return streamRecord(await this.#deps.db.transaction().execute((trx) => this.#insert(trx, principal, input)));
   }
 
-  async get(owner: Owner, id: string): Promise<Stream> {
-    return streamRecord(await this.#find(owner, id));
+  /** Creates the stream of a source, or replaces the one that has the same value of `key`; either way it is pulled from then on. */
+  async pull(principal: Principal, input: NewStream, key: PullKey): Promise<{ stream: Stream; isNew: boolean }> {
+    if (!input.pull) throw new BadRequest("stream does not have a pull source");
+    const value = key === "creatorId" ? input.creatorId && creatorValue(input.creatorId) : input.pull.source;
+    if (!value) throw new BadRequest("creatorId is missing, by which the stream would be found");
+    await this.#check(principal, input);
+    const { db, clock, mediaControl } = this.#deps;
+    const { row, isNew } = await db.transaction().execute(async (trx) => {
+      const [same, other] = await lockStreamsToPull(trx, principal, key, value);
+      if (other) throw new BadRequest(`several streams have this ${key}: delete all but one`);
+      if (same) await this.#replace(trx, same, input);
+      else await this.#checkRoom(principal);
+      const row = same ?? (await this.#insert(trx, principal, input));
+      const goesOn = isDeepStrictEqual(same?.pull, input.pull);
+      await startPull(trx, principal, row.id, { at: clock.now(), goesOn });
+      return { row, isNew: !same };
+    });
+    if (!isNew) {
+      await this.#tryToTell([row.id], () => mediaControl.accessChanged(row.playback_id));
+      await tellTargetsChanged(this.#deps, [row.id]);
+    }
+    return { stream: streamRecord(await this.find(principal, row.id)), isNew };
   }
 
-  async getBy(owner: Owner, column: "playback_id" | "stream_key", value: string): Promise<Stream> {
-    const row = await findStreamBy(this.#deps.db, owner, column, value);
-    if (!row) throw new NotFound();
-    return streamRecord(row);
-  }
-
-  async list(owner: Owner, list: ListRequest, choice: StreamChoice): Promise<Page<Stream>> {
-    const page = await listStreams(this.#deps.db, owner, list, choice);
-    return { ...page, items: page.items.map(streamRecord) };
+  async startPull(owner: Owner, id: string): Promise<void> {
+    const { pull, suspended } = await this.find(owner, id);
+    if (!pull) throw new BadRequest("stream does not have a pull source");
+    if (suspended) throw suspendedStream();
+    const start = { at: this.#deps.clock.now(), goesOn: false };
+    await this.#deps.db.transaction().execute((trx) => startPull(trx, owner, id, start));
   }
 
   async patch(owner: Owner, id: string, patch: StreamPatch): Promise<void> {
-    const { playback_id: playbackId } = await this.#find(owner, id);
+    checkSrtPassphrase(patch);
+    const { playback_id: playbackId } = await this.find(owner, id);
     await checkPolicy(this.#deps.findAccessWebhook, owner.projectId, patch.playbackPolicy);
     const stops = await this.#deps.db.transaction().execute(async (trx) => {
-      const row = await findStreamForUpdate(trx, owner, id);
-      if (!row) throw new NotFound();
+      const row = await lockStream(trx, owner, id);
       await this.#change(trx, row, patch);
       if (patch.suspended !== true || row.suspended) return false;
       await this.#stop(trx, [id], "suspended");
@@ -143,13 +107,13 @@ export class StreamService {
 
   /** `record` is the value in the request. */
   async setRecord(owner: Owner, id: string, record: unknown): Promise<void> {
-    await this.#find(owner, id);
+    await this.find(owner, id);
     if (typeof record !== "boolean") throw new BadRequest("record must be true or false");
     await this.patch(owner, id, { record });
   }
 
   async setSuspended(owner: Owner, id: string, suspended: boolean | undefined): Promise<void> {
-    if (suspended === undefined) throw new MissingSuspended();
+    if (suspended === undefined) throw new ApiError(422, "missing-suspended", "missing suspended property");
     await this.patch(owner, id, { suspended });
   }
 
@@ -169,14 +133,14 @@ export class StreamService {
 
   /** Recordings of the streams stay, unless the request includes them. */
   async delete(owner: Owner, ids: readonly string[] | undefined, withRecordings: boolean): Promise<void> {
-    if (!ids || ids.length === 0) throw new MissingIds();
+    if (!ids || ids.length === 0) throw new ApiError(422, "missing-ids", "missing ids");
     const unique = [...new Set(ids)];
     if (!unique.every(isId)) throw new NotFound();
     const { db, clock, mediaControl } = this.#deps;
     const playbackIds = await db.transaction().execute(async (trx) => {
       if ((await countStreams(trx, owner, unique)) !== unique.length) throw new NotFound();
       const changes = await this.#takeLeases(trx, unique, "deleted");
-      for (const id of unique) await updateStream(trx, owner, id, { deleted_at: clock.now() });
+      for (const id of unique) await updateOwned(trx, "stream", owner, id, { deleted_at: clock.now() });
       const sessionIds = withRecordings ? await sessionsOfStreams(trx, unique) : [];
       const recordings = await deleteRecordings(trx, sessionIds, clock.now());
       await this.#deps.events.append(trx, [...changes, ...recordings.events]);
@@ -189,13 +153,12 @@ export class StreamService {
   async terminate(owner: Owner, id: string): Promise<void> {
     const now = this.#deps.clock.now();
     await this.#deps.db.transaction().execute(async (trx) => {
-      const row = await findStreamForUpdate(trx, owner, id);
-      if (!row) throw new NotFound();
+      const row = await lockStream(trx, owner, id);
       if (row.last_terminated_at !== null && now - Number(row.last_terminated_at) < TERMINATE_INTERVAL_MS) {
-        throw new TooManyTerminates();
+        throw new ApiError(429, "too-many-terminates", "too many terminate requests");
       }
       await this.#stop(trx, [id], "terminated");
-      await updateStream(trx, owner, id, { last_terminated_at: now });
+      await updateOwned(trx, "stream", owner, id, { last_terminated_at: now, ...(row.pull_wanted && endedPull(now)) });
     });
     await this.#tellMedia([id], "terminated");
   }
@@ -203,21 +166,23 @@ export class StreamService {
   /** The old key is refused from now on. Its publisher is closed; within the reconnect window the session continues with the new key. */
   async rotateKey(owner: Owner, id: string): Promise<Stream> {
     const row = await this.#deps.db.transaction().execute(async (trx) => {
-      if (!(await findStreamForUpdate(trx, owner, id))) throw new NotFound();
+      await lockStream(trx, owner, id);
       await this.#stop(trx, [id], "key-rotated");
-      await updateStream(trx, owner, id, { stream_key: newStreamKey(id) });
-      return findStream(trx, owner, id);
+      await updateOwned(trx, "stream", owner, id, { stream_key: newStreamKey(id) });
+      return found(await findStream(trx, owner, id));
     });
-    if (!row) throw new NotFound();
     await this.#tellMedia([id], "key-rotated");
     return streamRecord(row);
   }
 
   async testBroadcast(owner: Owner, id: string, { seconds }: TestBroadcast): Promise<void> {
-    const row = await this.#find(owner, id);
-    if (row.suspended) throw new TestBroadcastRefused();
+    const row = await this.find(owner, id);
+    if (row.suspended) throw suspendedStream();
     const { projectId } = owner;
-    if (!this.#testBroadcasts.take(projectId)) throw new TooManyTestBroadcasts(MAX_TEST_BROADCASTS);
+    if (!this.#testBroadcasts.take(projectId)) {
+      const why = `${MAX_TEST_BROADCASTS} test broadcasts of this project are running: wait for one to end`;
+      throw new ApiError(429, "too-many-test-broadcasts", why);
+    }
     const length = seconds ?? TEST_BROADCAST_SECONDS;
     try {
       await this.#deps.mediaControl.startTestBroadcast(row.stream_key, length);
@@ -235,27 +200,85 @@ export class StreamService {
     change: (trx: Trx, row: StreamRow) => Promise<TargetRef[]>,
   ): Promise<void> {
     await this.#deps.db.transaction().execute(async (trx) => {
-      const row = await findStreamForUpdate(trx, owner, id);
-      if (!row) throw new NotFound();
-      await updateStream(trx, owner, id, { targets: JSON.stringify(await change(trx, row)) });
+      const row = await lockStream(trx, owner, id);
+      await updateOwned(trx, "stream", owner, id, { targets: JSON.stringify(await change(trx, row)) });
     });
     await tellTargetsChanged(this.#deps, [id]);
   }
 
-  async #find(owner: Owner, id: string): Promise<StreamRow> {
-    const row = await findStream(this.#deps.db, owner, id);
-    if (!row) throw new NotFound();
-    return row;
+  async find(owner: Owner, id: string): Promise<StreamRow> {
+    return found(await findStream(this.#deps.db, owner, id));
+  }
+
+  /** The rules of a body that describes a whole stream. */
+  async #check(owner: Owner, input: NewStream): Promise<void> {
+    const profiles = input.profiles ?? DEFAULT_PROFILES;
+    checkProfiles(profiles);
+    checkUserTags(input.userTags);
+    checkRecordingSpec(input.recordingSpec, input.record ?? false);
+    checkTargets(input.multistream?.targets ?? [], profiles);
+    checkSrtPassphrase(input);
+    if (input.pull) checkPull(input.pull, this.#deps.outbound);
+    await checkPolicy(this.#deps.findAccessWebhook, owner.projectId, input.playbackPolicy);
+  }
+
+  async #checkRoom(owner: Owner): Promise<void> {
+    const { db, streamsPerProject } = this.#deps;
+    if (streamsPerProject > 0 && (await hasStreams(db, owner, streamsPerProject)))
+      throw new ApiError(
+        400,
+        "too-many-streams",
+        `a project may have ${streamsPerProject} streams: delete one that is not needed, or ask the operator to raise the limit`,
+      );
+  }
+
+  async #insert(trx: Trx, principal: Principal, input: NewStream): Promise<StreamRow> {
+    const now = this.#deps.clock.now();
+    const id = newId();
+    const values = {
+      id,
+      project_id: principal.projectId,
+      user_id: principal.userId,
+      created_by_token_name: principal.keyName,
+      stream_key: newStreamKey(id),
+      playback_id: newPlaybackId(id),
+      created_at: now,
+      state_since: now,
+      ...(await this.#columnsOf(trx, principal, input)),
+    };
+    return trx.insertInto("stream").values(values).returningAll().executeTakeFirstOrThrow();
+  }
+
+  /** What the body does not name is cleared. */
+  async #replace(trx: Trx, row: StreamRow, input: NewStream): Promise<void> {
+    refuseWhileActive(row, { record: input.record ?? false, profiles: input.profiles ?? DEFAULT_PROFILES });
+    const owner = { projectId: row.project_id, userId: row.user_id };
+    await updateOwned(trx, "stream", owner, row.id, {
+      ...(await this.#columnsOf(trx, owner, input)),
+      suspended: false,
+    });
+  }
+
+  async #columnsOf(trx: Trx, owner: Owner, input: NewStream) {
+    const targets = input.multistream?.targets ?? [];
+    return {
+      name: input.name,
+      record: input.record ?? false,
+      profiles: JSON.stringify(input.profiles ?? DEFAULT_PROFILES),
+      creator_id: input.creatorId === undefined ? null : creatorValue(input.creatorId),
+      user_tags: json(input.userTags),
+      playback_policy: json(input.playbackPolicy),
+      recording_spec: json(storedSpec(input.recordingSpec)),
+      retention_days: input.retentionDays ?? null,
+      pull: json(input.pull),
+      targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)),
+    };
   }
 
   async #change(trx: Trx, row: StreamRow, patch: StreamPatch): Promise<void> {
-    const active = isActive(row.state);
     const { record = row.record, suspended, name } = patch;
     const profiles = patch.profiles === null ? [...DEFAULT_PROFILES] : (patch.profiles ?? row.profiles);
-    if (active && record !== row.record) throw new BadRequest("cannot change 'record' field while stream is active");
-    if (active && patch.profiles !== undefined && JSON.stringify(profiles) !== JSON.stringify(row.profiles)) {
-      throw new BadRequest("cannot change 'profiles' field while stream is active");
-    }
+    refuseWhileActive(row, { record, profiles: patch.profiles === undefined ? row.profiles : profiles });
     checkProfiles(profiles);
     checkUserTags(patch.userTags);
     checkRecordingSpec(patch.recordingSpec, record);
@@ -274,7 +297,7 @@ export class StreamService {
       ...(patch.recordingSpec === undefined ? {} : { recording_spec: json(storedSpec(patch.recordingSpec)) }),
       ...(targets ? { targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)) } : {}),
     };
-    if (Object.keys(change).length > 0) await updateStream(trx, owner, row.id, change);
+    if (Object.keys(change).length > 0) await updateOwned(trx, "stream", owner, row.id, change);
   }
 
   /** Revoke the leases of these streams, and end their sessions unless they wait for a new key. */
@@ -310,3 +333,25 @@ const json = (value: unknown): string | null => (value === undefined || value ==
 
 /** Null profiles mean that the stream has none of its own. */
 const storedSpec = (spec: NewStream["recordingSpec"]) => (spec?.profiles ? spec : spec && {});
+
+/** Throws `NotImplemented`. */
+function checkSrtPassphrase({ srtPassphrase }: Pick<NewStream, "srtPassphrase">): void {
+  if (srtPassphrase)
+    throw new NotImplemented(
+      "a stream has no SRT passphrase of its own: set WEIR_SRT_PASSPHRASE, which all streams of this server share",
+    );
+}
+
+/** These decide how a session is made, so they stay for as long as it lasts. */
+function refuseWhileActive(
+  row: StreamRow,
+  { record, profiles }: Pick<StreamRow, "record"> & { profiles: unknown },
+): void {
+  if (!isActive(row.state)) return;
+  if (record !== row.record) throw new BadRequest("cannot change 'record' field while stream is active");
+  if (JSON.stringify(profiles) !== JSON.stringify(row.profiles))
+    throw new BadRequest("cannot change 'profiles' field while stream is active");
+}
+
+const suspendedStream = () =>
+  new ApiError(400, "stream-suspended", "a suspended stream takes no broadcast; send suspended: false first");

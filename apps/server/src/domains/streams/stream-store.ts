@@ -1,8 +1,8 @@
-import { sql, type UpdateObject } from "kysely";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
+import { sql } from "kysely";
+import { found, type ListFields } from "../api/index.ts";
 import { verdictInSql } from "../health-verdict.ts";
 import { isId, isPlaybackId, isStreamKey } from "../ids.ts";
-import type { Db, NewStreamRow, Owner, Schema, StreamRow, Trx } from "../schema.ts";
+import type { Db, Owner, StreamRow, Trx } from "../schema.ts";
 
 const int = (name: string) => ({ kind: "int", column: sql.ref(name) }) as const;
 
@@ -16,7 +16,8 @@ export const streamFields: ListFields = {
   parentId: { kind: "id", column: sql`null::uuid` },
   "user.email": { kind: "text", column: sql`null::text` },
   creatorId: { kind: "text", column: sql.ref("creator_id") },
-  "pull.source": { kind: "text", column: sql`pull->>'source'` },
+  // Without its user name and password, so that nobody finds them by filtering.
+  "pull.source": { kind: "text", column: sql`regexp_replace(pull->>'source', '^([a-zA-Z]+://)[^/?#]*@', '\\1')` },
   isActive: { kind: "boolean", column: sql`(state <> 'idle')` },
   isHealthy: { kind: "boolean", column: verdictInSql },
   record: { kind: "boolean", column: sql.ref("record") },
@@ -33,10 +34,6 @@ export const streamFields: ListFields = {
 const owned = (db: Db | Trx, owner: Owner) =>
   db.selectFrom("stream").selectAll().where("project_id", "=", owner.projectId).where("deleted_at", "is", null);
 
-export async function insertStream(trx: Trx, row: NewStreamRow): Promise<StreamRow> {
-  return trx.insertInto("stream").values(row).returningAll().executeTakeFirstOrThrow();
-}
-
 export async function findStream(db: Db | Trx, owner: Owner, id: string): Promise<StreamRow | undefined> {
   return isId(id) ? owned(db, owner).where("id", "=", id).executeTakeFirst() : undefined;
 }
@@ -51,9 +48,9 @@ export async function findStreamBy(
   return isOne ? owned(db, owner).where(column, "=", value).executeTakeFirst() : undefined;
 }
 
-/** The stream with this id. Its row stays locked until the transaction ends. */
-export async function findStreamForUpdate(trx: Trx, owner: Owner, id: string): Promise<StreamRow | undefined> {
-  return isId(id) ? owned(trx, owner).where("id", "=", id).forUpdate().executeTakeFirst() : undefined;
+/** The stream with this id. Its row stays locked until the transaction ends. Throws `NotFound`. */
+export async function lockStream(trx: Trx, owner: Owner, id: string): Promise<StreamRow> {
+  return found(isId(id) ? await owned(trx, owner).where("id", "=", id).forUpdate().executeTakeFirst() : null);
 }
 
 /** Those of these ids that are streams of the project. */
@@ -70,32 +67,4 @@ export async function hasStreams(db: Db, { projectId }: Owner, count: number): P
   const { rows } = await sql`
     select from stream where project_id = ${projectId} and deleted_at is null offset ${count - 1} limit 1`.execute(db);
   return rows.length > 0;
-}
-
-export async function updateStream(
-  trx: Trx,
-  owner: Owner,
-  id: string,
-  change: UpdateObject<Schema, "stream">,
-): Promise<void> {
-  await trx.updateTable("stream").set(change).where("id", "=", id).where("project_id", "=", owner.projectId).execute();
-}
-
-/** `none`: the request is not for streams. */
-export type StreamChoice = "all" | "active" | "none";
-
-export async function listStreams(
-  db: Db,
-  owner: Owner,
-  list: ListRequest,
-  choice: StreamChoice,
-): Promise<Page<StreamRow>> {
-  const where = sql`where project_id = ${owner.projectId} and deleted_at is null and ${list.where}
-    and ${choice === "all" ? sql`true` : choice === "active" ? sql`state <> 'idle'` : sql`false`}`;
-  const { rows } = await sql<StreamRow>`
-    select * from stream ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(db);
-  const count = list.wantsCount
-    ? Number((await sql<{ n: string }>`select count(*) as n from stream ${where}`.execute(db)).rows[0]?.n)
-    : null;
-  return pageOf(list, rows, count);
 }

@@ -25,6 +25,7 @@ export interface AssetTable extends Owned {
   attempt: Generated<number>;
   broken_runs: Generated<number>;
   upload_expires_at: Int8OrNull;
+  upload_node_id: TextOrNull;
   source_key: TextOrNull;
   size: Int8OrNull;
   hash: JsonOrNull<NonNullable<Asset["hash"]>>;

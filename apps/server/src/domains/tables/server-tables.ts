@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { Int8, Int8Default } from "./columns.ts";
+import type { Int8, Int8Default, TextOrNull } from "./columns.ts";
 
 export interface NodeTable {
   id: string;
@@ -10,6 +10,8 @@ export interface NodeTable {
   epoch: Int8Default;
   joined_at: Generated<Date>;
   seen_at: Generated<Date>;
+  start_id: TextOrNull;
+  place: TextOrNull;
 }
 
 export interface PublicAddressTable {

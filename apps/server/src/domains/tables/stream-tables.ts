@@ -1,4 +1,4 @@
-import type { NewStream, Profile, RecordingSpec, TargetRef } from "@weir/contract";
+import type { NewStream, Profile, PullStatus, RecordingSpec, TargetRef } from "@weir/contract";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { SessionSound, TranscodingReport } from "../../ports/index.ts";
 import type { StreamIssues } from "../open-issue.ts";
@@ -29,11 +29,16 @@ export interface StreamTable extends Owned, Counters {
   reconnect_until: Int8OrNull;
   session_id: TextOrNull;
   epoch: Int8Default;
+  grant_epoch: Int8Default;
   node_id: TextOrNull;
   last_seen: Int8Default;
   issues: JsonOrNull<StreamIssues>;
   transcoding: ColumnType<TranscodingReport | null, string | null | undefined, string | null>;
   target_states: JsonOrNull<TargetState[]>;
+  pull_wanted: Bool;
+  pull_version: Int8Default;
+  pull_node_id: TextOrNull;
+  pull_status: JsonOrNull<PullStatus>;
 }
 
 export interface SessionTable extends Owned, Counters {
@@ -49,6 +54,7 @@ export interface SessionTable extends Owned, Counters {
   next_msn: Int8Default;
   discontinuity_sequence: Int8Default;
   end_ticks: Int8Default;
+  position_at: Int8OrNull;
   target_duration: Generated<number>;
   needed_target_duration: number | null;
   sound: JsonOrNull<SessionSound>;
@@ -60,6 +66,14 @@ export interface SessionTable extends Owned, Counters {
   spooled_at: Int8OrNull;
   mp4_bytes: Int8OrNull;
   last_seen: Int8;
+}
+
+export interface SessionEpochTable {
+  session_id: string;
+  epoch: Int8;
+  node_id: string;
+  first_msn: Int8;
+  began_at: Int8;
 }
 
 export interface MultistreamTargetTable extends Owned {

@@ -1,6 +1,6 @@
 import type { NewExport } from "@weir/contract";
 import { BadRequest, NotImplemented, RefusedUrl } from "../api/index.ts";
-import { withoutQuery } from "../assets/index.ts";
+import { withoutQuery } from "../tasks/index.ts";
 
 /** A request that can be sent. */
 export interface ExportRequest {
@@ -15,11 +15,11 @@ const MAX_HEADER_BYTES = 8 * 1024;
 /** RFC 9110, 5.6.2 and 5.5. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** They say how the bytes travel, which is this server's to say. */
+/** Headers that describe the transfer. Weir sets them. */
 const OURS =
   /^(accept-encoding|connection|content-length|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 
-/** Throws `ApiError` for what fits the schema and cannot be done. `refusalOf`: why an address is not called, as a sentence. */
+/** Throws `ApiError` for a valid body that cannot be carried out. `refusalOf` returns the reason why Weir does not call a URL. */
 export function checkExport({ custom, ipfs }: NewExport, refusalOf: (url: string) => string | null): ExportRequest {
   if (ipfs !== undefined)
     throw new NotImplemented("this server exports nothing to IPFS: name an address of your own in custom.url");
@@ -31,7 +31,7 @@ export function checkExport({ custom, ipfs }: NewExport, refusalOf: (url: string
   return { url: custom.url, method, headers: checkHeaders(custom.headers ?? {}) };
 }
 
-/** No sentence names a value: it may be a secret in the wrong place. */
+/** No error contains a value: it may be a secret in the wrong place. */
 function checkHeaders(given: Readonly<Record<string, string>>): ExportRequest["headers"] {
   const headers = new Map<string, string>();
   let bytes = 0;
@@ -49,7 +49,7 @@ function checkHeaders(given: Readonly<Record<string, string>>): ExportRequest["h
   return Object.fromEntries(headers);
 }
 
-/** What a task shows of its request: no header's value, and no query, which may be a signature. */
+/** The request as its task shows it: without header values, and without the query, which may be a signature. */
 export function shownExport({ url, method, headers }: ExportRequest): Record<string, unknown> {
   const masked = Object.fromEntries(Object.keys(headers).map((name) => [name, "***"]));
   return { export: { custom: { url: withoutQuery(url), method, headers: masked } } };

@@ -6,7 +6,8 @@ import { type ExportWork, type FileExporter, TaskFailed } from "../../ports/inde
 import { startTestDomains } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
 import { newId } from "../ids.ts";
-import { exportJob } from "./export-job.ts";
+import { taskJob } from "../tasks/index.ts";
+import { exportTask } from "./export-task.ts";
 
 const SECRET = "secret-of-the-customer";
 const CUSTOM = {
@@ -45,9 +46,9 @@ const task = async (id: string) => (await kit.call("GET", `/api/task/${id}`)).js
 /** One run of the task's job. */
 async function run(taskId: string, send: FileExporter["send"], signal = new AbortController().signal): Promise<void> {
   const deps = { ...kit, events: new EventLog(), fileExporter: { send } };
-  const { playbackGate } = kit.domains;
+  const { mediaCatalogue: catalogue } = kit.domains;
   const job: Job = { id: "j", data: { taskId }, signal, progress: async () => {} };
-  await exportJob({ ...deps, mediaIndex: (content) => playbackGate.mediaIndex(content) }).run(job);
+  await taskJob(deps, exportTask({ ...deps, catalogue })).run(job);
 }
 
 async function told(id: string): Promise<unknown[]> {
@@ -190,7 +191,7 @@ it("a task that lost its job to a kill is queued again as what it is", async () 
   const { id } = await spawned(await readyAsset());
   await sql`delete from weir_jobs.job where data->>'taskId' = ${id}`.execute(kit.db);
   kit.clock.advance(61_000);
-  kit.domains.jobs.start();
+  kit.domains.jobs.start(kit.processors);
   await kit.domains.housekeeping.tick();
   await expect.poll(() => kit.asked.exports.map(({ taskId }) => taskId)).toContain(id);
   await expect.poll(async () => (await task(id)).status.phase).toBe("completed");

@@ -1,11 +1,11 @@
 import type { NewTranscode, TranscodeInput, TranscodeStorage } from "@weir/contract";
 import type { CustomerBucket } from "../../ports/index.ts";
 import { BadRequest, RefusedUrl } from "../api/index.ts";
-import { withoutQuery } from "../assets/index.ts";
+import { withoutQuery } from "../tasks/index.ts";
 
 type S3 = Extract<TranscodeStorage, { type: "s3" }>;
 
-/** A request whose results can be written. */
+/** A request with a storage that Weir can write to. */
 export interface TranscodeRequest extends NewTranscode {
   readonly storage: S3;
 }
@@ -13,7 +13,7 @@ export interface TranscodeRequest extends NewTranscode {
 const REGION_OF_HOST = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z]{2,}-[a-z0-9-]+)\./;
 const CONTROL = /\p{Cc}/u;
 
-/** Throws `BadRequest` for what fits the schema and cannot be done. `refusalOf`: why an address is not called, as a sentence. */
+/** Throws `BadRequest` for a valid body that cannot be carried out. `refusalOf` returns the reason why Weir does not call a URL. */
 export function checkTranscode(request: NewTranscode, refusalOf: (url: string) => string | null): TranscodeRequest {
   const { input, storage, outputs } = request;
   if (storage.type !== "s3")
@@ -52,10 +52,10 @@ function checkPath(what: string, path: string): void {
     throw new BadRequest(`${what} must not hold "." or ".." as a folder, or control characters`);
 }
 
-/** Without the slash that paths may begin with: keys of objects have none. */
+/** The key of an object: a path without leading slashes. */
 export const keyOf = (path: string): string => path.replace(/^\/+/, "");
 
-/** The keys of what lies in a folder begin with this. */
+/** Prefix of the keys in a folder. */
 export function folderOf(path: string): string {
   const key = keyOf(path).replace(/\/+$/, "");
   return key === "" ? "" : `${key}/`;
@@ -66,7 +66,7 @@ export function bucketOf({ endpoint, bucket, region, credentials }: Omit<S3, "ty
   return { endpoint, bucket, region: found, ...credentials };
 }
 
-/** What a task shows of its request: no credentials, neither as fields nor in an address. */
+/** The request as its task shows it, without credentials. */
 export function shownRequest({ input, storage, outputs, ...others }: TranscodeRequest): Record<string, unknown> {
   const { profiles, targetSegmentSizeSecs, creatorId } = others;
   return {

@@ -1,20 +1,17 @@
 import { sql } from "kysely";
-import type { Db, Owner, TaskRow, TranscodeRow, Trx } from "../schema.ts";
+import type { Owner, TaskRow, TranscodeRow, Trx } from "../schema.ts";
 
-/** Types of tasks between this server and a place of the customer's. */
+/** Types of tasks between this server and a customer's host. */
 export const CUSTOMER_TASKS = ["transcode-file", "export"] as const;
-export type CustomerTask = (typeof CUSTOMER_TASKS)[number];
+export type CustomerTaskType = (typeof CUSTOMER_TASKS)[number];
 
-/** Queue the work of a task. */
-export type QueueTask = (task: Pick<TaskRow, "id" | "project_id" | "type">) => Promise<void>;
-
-/** A task with what it is to do; the latter is null where it is no longer kept. */
+/** A task with its request, which is undefined once it is deleted. */
 export interface LockedTranscode {
   readonly task: TaskRow;
   readonly transcode: TranscodeRow | undefined;
 }
 
-/** The task of this id, whose row stays locked until the transaction ends. */
+/** The task with this id. Its row stays locked until the transaction ends. */
 export async function lockTranscode(trx: Trx, id: string): Promise<LockedTranscode | undefined> {
   const task = await trx
     .selectFrom("task")
@@ -28,28 +25,11 @@ export async function lockTranscode(trx: Trx, id: string): Promise<LockedTransco
   return { task, transcode };
 }
 
-/** Hold back other requests of the project until the transaction ends, and count its tasks that wait or run. */
+/** Count the project's unfinished tasks. Its other requests wait until the transaction ends. */
 export async function countInWork(trx: Trx, { projectId }: Owner): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`transcodes of ${projectId}`}, 0))`.execute(trx);
   const { rows } = await sql<{ n: string }>`
     select count(*) as n from transcode c join task t on t.id = c.id
     where c.project_id = ${projectId} and t.phase in ('waiting', 'running')`.execute(trx);
   return Number(rows[0]?.n);
-}
-
-export const quietSince = (since: number) =>
-  sql`(t.phase in ('waiting', 'running') and t.updated_at <= ${since}::bigint)`;
-export const failedBefore = (since: number) => sql`(t.phase = 'failed' and t.updated_at <= ${since}::bigint)`;
-
-/** Tasks that wait or run and were not moved on since. */
-export async function findQuiet(db: Db, since: number, limit: number): Promise<Parameters<QueueTask>[0][]> {
-  const { rows } = await sql<Parameters<QueueTask>[0]>`
-    select c.id, c.project_id, t.type from transcode c join task t on t.id = c.id
-    where ${quietSince(since)} order by random() limit ${limit}`.execute(db);
-  return rows;
-}
-
-/** Forget what failed tasks were to do, with its credentials. */
-export async function forgetFailed(db: Db, since: number): Promise<void> {
-  await sql`delete from transcode c using task t where t.id = c.id and ${failedBefore(since)}`.execute(db);
 }

@@ -4,7 +4,8 @@ import type { Job } from "../../platform/queue/job.ts";
 import { type FileTranscoder, TaskFailed } from "../../ports/index.ts";
 import { startTestDomains } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
-import { transcodeJob } from "./transcode-job.ts";
+import { taskJob } from "../tasks/index.ts";
+import { transcodeTask } from "./transcode-task.ts";
 import { RETRYABLE_MS } from "./transcode-upkeep.ts";
 
 const ACCESS_KEY = "AKIA-OF-THE-CUSTOMER";
@@ -36,7 +37,7 @@ async function start() {
   const task = async (id: string) => (await kit.call("GET", `/api/task/${id}`)).json<Task>();
   const run = async (taskId: string, transcode: FileTranscoder["transcode"], signal = new AbortController().signal) => {
     const job: Job = { id: "j", data: { taskId }, signal, progress: async () => {} };
-    await transcodeJob({ ...deps, fileTranscoder: { transcode } }).run(job);
+    await taskJob(deps, transcodeTask({ ...deps, fileTranscoder: { transcode } })).run(job);
   };
   const told = async (id: string) => {
     const rows = await kit.db

@@ -1,6 +1,6 @@
 import type { UsageMetric } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
-import { creator, withCreator } from "../creator-of-subject.ts";
+import { creator, withCreator, withoutNulls } from "../creator-of-subject.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 
@@ -28,8 +28,12 @@ export interface UsageQuery {
 export async function addTranscodedTime(trx: Trx, times: readonly TranscodedTime[]): Promise<void> {
   if (times.length === 0) return;
   const rows = times.map(({ subject, owner, at, seconds }) => ({
-    ...{ kind: subject.kind, id: subject.id, project: owner.projectId, account: owner.userId },
-    ...{ hour: at - (at % HOUR_MS), ms: Math.round(seconds * 1000) },
+    kind: subject.kind,
+    id: subject.id,
+    project: owner.projectId,
+    account: owner.userId,
+    hour: at - (at % HOUR_MS),
+    ms: Math.round(seconds * 1000),
   }));
   await sql`
     insert into usage_hour as u (subject_kind, subject_id, hour, project_id, user_id, transcoded_ms)
@@ -84,8 +88,3 @@ export async function readUsage(db: Db, { projectId, userId }: Owner, query: Usa
 }
 
 const minutes = (sum: RawBuilder<unknown>) => sql`round(coalesce(${sum}, 0)::numeric, 3)::float8`;
-
-/** Of something without a creator there is no `CreatorID`: clients take no null. */
-function withoutNulls<Row extends object>(row: Row): Row {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row;
-}

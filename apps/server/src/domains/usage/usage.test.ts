@@ -25,9 +25,19 @@ beforeAll(async () => {
   await kit.db
     .insertInto("session")
     .values({
-      ...{ id: newId(), project_id: projectId, user_id: userId, stream_id: id, name: "stage", profiles: "[]" },
-      ...{ record: true, created_at: noon, epoch: 1, last_seen: noon, source_segments_duration: 300 },
-      ...{ recording: "ready", recording_playback_id: newPlaybackId(newId()) },
+      id: newId(),
+      project_id: projectId,
+      user_id: userId,
+      stream_id: id,
+      name: "stage",
+      profiles: "[]",
+      record: true,
+      created_at: noon,
+      epoch: 1,
+      last_seen: noon,
+      source_segments_duration: 300,
+      recording: "ready",
+      recording_playback_id: newPlaybackId(newId()),
     })
     .execute();
   kit.domains.eventSink.countViewers([
@@ -47,7 +57,10 @@ async function usage<Answer = UsageMetric>(query = ""): Promise<Answer> {
 
 it("is one object of minutes transcoded, delivered and stored", async () => {
   expect(await usage()).toEqual({
-    ...{ UserID: stream.userId, TotalUsageMins: 5, DeliveryUsageMins: 1.5, StorageUsageMins: 5 },
+    UserID: stream.userId,
+    TotalUsageMins: 5,
+    DeliveryUsageMins: 1.5,
+    StorageUsageMins: 5,
   });
   expect((await kit.call("GET", "/api/data/usage/query")).json()).toEqual(await usage());
 });

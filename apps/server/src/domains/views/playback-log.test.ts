@@ -90,9 +90,15 @@ describe("what a player tells of itself", () => {
     };
     await expect.poll(quality).toEqual([
       {
-        ...{ browser: "Chrome", os: "Linux", viewCount: 0, playtimeMins: 0, errorRate: 0 },
+        browser: "Chrome",
+        os: "Linux",
+        viewCount: 0,
+        playtimeMins: 0,
+        errorRate: 0,
         // 12 s played, 3 s waited, and a minute at most of a player that says anything.
-        ...{ ttffMs: 400, rebufferRatio: 0.84, exitsBeforeStart: 0.3333 },
+        ttffMs: 400,
+        rebufferRatio: 0.84,
+        exitsBeforeStart: 0.3333,
       },
     ]);
   });

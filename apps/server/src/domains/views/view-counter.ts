@@ -2,18 +2,9 @@ import { HourlyAudiences } from "../../platform/audience/index.ts";
 import type { Timer } from "../../platform/clock.ts";
 import type { Audience, EventSink, ViewerCount } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
-import type { Owner, Trx } from "../schema.ts";
-import type { Subject } from "../subject.ts";
+import type { NewViewers } from "../new-viewers.ts";
+import type { Trx } from "../schema.ts";
 import { type CountRow, NOBODY_KNOWN, writeCounts } from "./view-store.ts";
-
-/** Viewers that started to watch one playback id. */
-export interface NewViewers {
-  readonly playbackId: string;
-  /** The subject whose log reports them. */
-  readonly subject: Subject;
-  readonly owner: Owner;
-  readonly viewerIds: readonly string[];
-}
 
 export interface ViewCounterDeps extends Deps {
   readonly node: { readonly id: string };

@@ -2,7 +2,7 @@ import type { TotalViews, Viewership, ViewsNow } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { Audience } from "../../ports/index.ts";
 import type { Step } from "../api/index.ts";
-import { creator, withCreator } from "../creator-of-subject.ts";
+import { creator, withCreator, withoutNulls } from "../creator-of-subject.ts";
 import type { Deps } from "../deps.ts";
 import type { Duty } from "../duty.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
@@ -225,9 +225,4 @@ function matches({ playbackId, subjects, creatorId }: ViewsOf): RawBuilder<unkno
     ...(creatorId === undefined ? [] : [sql`${creator} = ${creatorId}`]),
   ];
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`;
-}
-
-/** A row without a creator has no `creatorId`, because clients accept no null. */
-function withoutNulls<Row extends object>(row: Row): Row {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row;
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { ViewerDetails } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
-import { LastKnown } from "../last-known.ts";
+import { LastingAnswers } from "../lasting-answers.ts";
 import type { DomainConfig } from "../settings.ts";
 import { readViewersOfAccounts } from "./view-store.ts";
 
@@ -23,9 +23,8 @@ interface Seen {
 /** Limits concurrent viewers. Without limits it queries nothing and stores nothing. */
 export class ViewerLimit {
   readonly #deps: ViewerLimitDeps;
-  #viewers: Promise<ReadonlyMap<string, number>> = Promise.resolve(new Map());
-  readonly #last: LastKnown<ReadonlyMap<string, number>>;
-  #staleAt = Number.NEGATIVE_INFINITY;
+  readonly #viewers: LastingAnswers<ReadonlyMap<string, number>>;
+  #last: ReadonlyMap<string, number> = new Map();
   /** By viewer and playback id, in order of the last sighting. */
   readonly #seen = new Map<string, Seen>();
   readonly #perCredential = new Map<string, number>();
@@ -33,18 +32,15 @@ export class ViewerLimit {
 
   constructor(deps: ViewerLimitDeps) {
     this.#deps = deps;
-    this.#last = new LastKnown(deps.clock, 1);
+    this.#viewers = new LastingAnswers(deps.clock, { freshMs: REFRESH_MS, capacity: 1 });
   }
 
   /** Whether the account of this project has reached its limit, so that new viewers are refused. Approximate: counts arrive every 10 s. */
   async isFull(projectId: string): Promise<boolean> {
-    const { viewerLimit, clock } = this.#deps;
+    const { viewerLimit } = this.#deps;
     if (viewerLimit === 0) return false;
-    if (clock.monotonic() >= this.#staleAt) {
-      this.#staleAt = clock.monotonic() + REFRESH_MS;
-      this.#viewers = this.#read(this.#viewers);
-    }
-    return ((await this.#viewers).get(projectId) ?? 0) >= viewerLimit;
+    const viewers = await this.#viewers.get("all", () => this.#read());
+    return (viewers?.get(projectId) ?? 0) >= viewerLimit;
   }
 
   /** Whether one more viewer may watch with this access key or token. A current viewer may; a new one counts from here on. */
@@ -74,14 +70,14 @@ export class ViewerLimit {
   }
 
   /** If the database does not answer, the last answer remains valid. */
-  async #read(before: Promise<ReadonlyMap<string, number>>): Promise<ReadonlyMap<string, number>> {
+  async #read(): Promise<ReadonlyMap<string, number>> {
+    const { db, clock, log } = this.#deps;
     try {
-      const { db, clock } = this.#deps;
-      return (await this.#last.get("all", () => readViewersOfAccounts(db, clock.now()))) ?? before;
+      this.#last = await readViewersOfAccounts(db, clock.now());
     } catch (error) {
-      this.#deps.log.warn({ err: error }, "could not count the viewers of accounts; using the last count");
-      return before;
+      log.warn({ err: error }, "could not count the viewers of accounts; using the last count");
     }
+    return this.#last;
   }
 
   /** Only now and then, because skipping entries deleted at the front of a large map takes long. */

@@ -4,8 +4,9 @@ import { silentLog } from "../../platform/log.ts";
 import type { ViewerCount } from "../../ports/index.ts";
 import { addProject, startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { newId, newPlaybackId } from "../ids.ts";
+import type { NewViewers } from "../new-viewers.ts";
 import { streamSubject } from "../subject.ts";
-import { type NewViewers, ViewCounter } from "./view-counter.ts";
+import { ViewCounter } from "./view-counter.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -33,7 +34,11 @@ async function count(playbackId: string, told: Partial<ViewerCount>): Promise<vo
 }
 
 const counts = (playbackId: string, now: number): ViewerCount => ({
-  ...{ playbackId, now, begun: now, watchedMs: 0, newViewers: [] },
+  playbackId,
+  now,
+  begun: now,
+  watchedMs: 0,
+  newViewers: [],
 });
 
 async function get<Answer>(path: string, headers?: Record<string, string>): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { notifyAfterCommit } from "../../platform/notifier.ts";
 import type { PlacedEvent } from "../events/index.ts";
 import type { Db, Trx } from "../schema.ts";
 
@@ -72,8 +73,7 @@ async function insertDeliveries(trx: Trx, found: RawBuilder<unknown>, now: numbe
       on conflict (webhook_id, subject_id, lane) do update set due_at = webhook_queue.due_at
       returning webhook_id
     )
-    select (select count(*) from added) as deliveries, pg_notify(${WEBHOOK_CHANNEL}, '') from queued limit 1`.execute(
-    trx,
-  );
+    select (select count(*) from added) as deliveries from queued limit 1`.execute(trx);
+  if (rows.length > 0) await notifyAfterCommit(trx, WEBHOOK_CHANNEL, "");
   return Number(rows[0]?.deliveries ?? 0);
 }

@@ -1,8 +1,10 @@
 import type { WebhookEventName } from "@weir/contract";
 import { sql } from "kysely";
+import { notifyAfterCommit } from "../../platform/notifier.ts";
 import type { Db, NewWebhookLogRow, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { deleteInSteps } from "./delete-in-steps.ts";
+import { WEBHOOK_CHANNEL } from "./delivery-outbox.ts";
 
 const KEPT_MS = 7 * 86_400_000;
 /** Long enough for a call and its record. A claim of a dead process expires after this time, or when the node restarts. */
@@ -94,6 +96,15 @@ export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey
   return rows;
 }
 
+/** Lock queues of a webhook that no worker has, until the transaction ends. */
+export async function lockWaitingQueues(trx: Trx, webhookId: string, now: number, limit: number): Promise<QueueKey[]> {
+  const { rows } = await sql<QueueKey>`
+    select q.webhook_id as "webhookId", json_build_object('kind', q.subject_kind, 'id', q.subject_id) as subject, q.lane
+    from webhook_queue q where q.webhook_id = ${webhookId} and q.claimed_until <= ${now}::bigint
+    order by q.webhook_id, q.subject_id, q.lane limit ${limit} for update skip locked`.execute(trx);
+  return rows;
+}
+
 /** Release the claims of a node whose process ended. */
 export async function releaseClaims(db: Db, nodeId: string): Promise<void> {
   await sql`update webhook_queue set claimed_by = null, claimed_until = 0 where claimed_by = ${nodeId}`.execute(db);
@@ -108,7 +119,7 @@ export async function keepClaim(db: Db, key: QueueKey, nodeId: string, now: numb
 }
 
 /** The first deliveries of a queue, in order. */
-export async function readHeads(db: Db, key: QueueKey, limit: number): Promise<QueueHead[]> {
+export async function readHeads(db: Db | Trx, key: QueueKey, limit: number): Promise<QueueHead[]> {
   const { rows } = await sql<{
     id: string;
     event: WebhookEventName;
@@ -168,7 +179,7 @@ export async function putOff(trx: Trx, key: QueueKey, nodeId: string, delivery: 
 }
 
 /** The delivery is delivered, given up, or has nothing left to report. */
-export async function deleteDelivery(db: Db, id: string): Promise<void> {
+export async function deleteDelivery(db: Db | Trx, id: string): Promise<void> {
   await sql`delete from webhook_delivery where id = ${id}::bigint`.execute(db);
 }
 
@@ -237,7 +248,7 @@ export async function resumeQueues(db: Db, webhookId: string, now: number): Prom
     await sql`update webhook_delivery set attempts = 0, first_tried_at = null
       where webhook_id = ${webhookId} and first_tried_at is not null`.execute(trx);
     await sql`update webhook_queue set due_at = ${now}::bigint where webhook_id = ${webhookId}`.execute(trx);
-    await sql`select pg_notify('webhook_due', '')`.execute(trx);
+    await notifyAfterCommit(trx, WEBHOOK_CHANNEL, "");
   });
 }
 

@@ -1,11 +1,9 @@
-import type { Session } from "@weir/contract";
 import type { Timer } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database.ts";
 import { sleep } from "../../platform/retry.ts";
 import type { Deps } from "../deps.ts";
-import { eventId } from "../events/index.ts";
-import type { Owner, Schema } from "../schema.ts";
-import type { SubjectKind } from "../subject.ts";
+import type { Schema } from "../schema.ts";
+import { bodyOfDelivery, type Snapshots } from "./delivery-body.ts";
 import { WEBHOOK_CHANNEL } from "./delivery-outbox.ts";
 import { nextDelivery } from "./delivery-status.ts";
 import {
@@ -23,17 +21,13 @@ import {
   releaseClaims,
   releaseQueue,
 } from "./delivery-store.ts";
-import { type BodyParts, type SubjectSnapshot, webhookBody } from "./webhook-body.ts";
+import type { SubjectSnapshot } from "./webhook-body.ts";
 import { callWebhook, type WebhookCallDeps } from "./webhook-call.ts";
 
 export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
   readonly channels: Pick<Database<Schema>, "listen">;
   readonly node: { readonly id: string };
-  /** Subjects and sessions as their owner sees them, even if deleted; empty or null if there is none. */
-  readonly snapshots: {
-    readonly subject: Readonly<Record<SubjectKind, (id: string) => Promise<SubjectSnapshot>>>;
-    session(owner: Owner, id: string): Promise<Session | null>;
-  };
+  readonly snapshots: Snapshots;
   /** From 0 to 1. */
   readonly random?: () => number;
 }
@@ -165,7 +159,7 @@ export class DeliveryWorker {
 
   /** Whether to send the next delivery of the queue; if not, release the queue. */
   async #deliver(key: QueueKey, head: QueueHead, snapshot: SubjectSnapshot): Promise<boolean> {
-    const { db, clock, node, log, random = Math.random } = this.#deps;
+    const { db, clock, node, log, snapshots, random = Math.random } = this.#deps;
     const { webhook, attempts, firstTriedAt, isLate } = head;
     if (!webhook) {
       await db.transaction().execute((trx) => dropQueue(trx, key));
@@ -175,24 +169,15 @@ export class DeliveryWorker {
       await releaseQueue(db, key, node.id);
       return false;
     }
-    if (!head.data) {
+    const sentAt = clock.now();
+    const body = await bodyOfDelivery(snapshots, { key, head, webhook, snapshot, sentAt });
+    if (body === null) {
       log.warn({ webhookId: webhook.id }, "an event was dropped from the log before its webhook could be called");
       await deleteDelivery(db, head.id);
       return true;
     }
-    const sentAt = clock.now();
     const sending = nextDelivery({ state: "due", attempts, firstTriedAt, isLate }, { type: "send" }, sentAt);
     if (sending.state !== "sending") throw new Error(`a delivery that is sent is ${sending.state}`);
-    const body = webhookBody({
-      id: eventId(key.subject, { at: head.eventAt, seq: head.seq }),
-      webhookId: webhook.id,
-      createdAt: head.eventAt,
-      timestamp: sentAt,
-      event: head.event,
-      isLate,
-      snapshot,
-      ...(await this.#said(head, webhook)),
-    });
     const call = { webhook, event: head.event, body, sentAt, attempt: sending.attempts, timeoutMs: CALL_TIMEOUT_MS };
     const { outcome, ...called } = await callWebhook(this.#deps, call);
     const next = nextDelivery(sending, { type: "outcome", outcome, jitter: random() }, clock.now());
@@ -223,12 +208,5 @@ export class DeliveryWorker {
     if (next.state === "due" && !leavesLane) return false;
     if (isPaused) await releaseQueue(db, key, node.id);
     return !isPaused;
-  }
-
-  /** The content of the event, and the session of its recording. */
-  async #said({ event, data }: QueueHead, owner: Owner): Promise<Pick<BodyParts, "session" | "payload">> {
-    const { sessionId, payload = null } = data as { sessionId?: string; payload?: Record<string, unknown> };
-    const isOfRecording = sessionId !== undefined && event.startsWith("recording.");
-    return { session: isOfRecording ? await this.#deps.snapshots.session(owner, sessionId) : null, payload };
   }
 }

@@ -1,5 +1,5 @@
 import { verifyWebhook } from "@weir/client";
-import type { Webhook, WebhookEventName, WebhookLog } from "@weir/contract";
+import type { Webhook, WebhookEventName, WebhookLog, WebhookRequests } from "@weir/contract";
 import { sql } from "kysely";
 import { afterEach, describe, expect, it } from "vitest";
 import { startWebhookReceiver, type WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
@@ -432,4 +432,25 @@ it("of the log of calls a week is kept, and the latest thousand", async () => {
     select count(*) as n, min(created_at) as oldest from webhook_log where webhook_id = ${webhook.id}`.execute(kit.db);
   expect(Number(rows[0]?.n)).toBe(1_000);
   expect(Number(rows[0]?.oldest)).toBeGreaterThan(now() - 3 * HOUR);
+});
+
+describe("a receiver that cannot be called", () => {
+  const take = (id: string) => kit.call("POST", `/api/webhook/${id}/take`);
+
+  it("takes what waits for its paused webhook, signed and in order, once", async () => {
+    const { webhook, receiver } = await subscribe();
+    expect((await take(webhook.id)).statusCode).toBe(400);
+    await kit.call("PATCH", `/api/webhook/${webhook.id}`, { paused: true });
+    await broadcast();
+    await deliver();
+    const { requests } = (await take(webhook.id)).json<WebhookRequests>();
+    expect(requests.map(({ event }) => event)).toEqual(["stream.started", "stream.idle"]);
+    for (const { body, headers } of requests) {
+      const signed = { body, signature: headers["service-signature"], sharedSecret: SECRET, now: now() };
+      expect(await verifyWebhook(signed)).toMatchObject({ webhookId: webhook.id, stream: { id: stream.id } });
+    }
+    expect((await take(webhook.id)).json()).toEqual({ requests: [] });
+    expect([heard(receiver), await queued()]).toEqual([[], 0]);
+    expect((await statusOf(webhook)).waiting).toBe(0);
+  });
 });

@@ -1,16 +1,7 @@
 import { sql } from "kysely";
-import type { Clock } from "../../platform/clock.ts";
-import type { EventLog, NewEvent } from "../events/index.ts";
-import type { Owner, Trx } from "../schema.ts";
-import type { Subject } from "../subject.ts";
-
-export interface BegunViewers {
-  readonly playbackId: string;
-  /** The subject whose log reports them. */
-  readonly subject: Subject;
-  readonly owner: Owner;
-  readonly viewerIds: readonly string[];
-}
+import type { EventDeps, NewEvent } from "../events/index.ts";
+import type { NewViewers } from "../new-viewers.ts";
+import type { Trx } from "../schema.ts";
 
 /** Limit per transaction; during a rush, further viewers are not reported individually. */
 const MAX_EVENTS = 5_000;
@@ -21,8 +12,8 @@ const MAX_EVENTS = 5_000;
  */
 export async function tellNewViewers(
   trx: Trx,
-  { events, clock }: { readonly events: EventLog; readonly clock: Clock },
-  viewers: readonly BegunViewers[],
+  { events, clock }: Pick<EventDeps, "events" | "clock">,
+  viewers: readonly NewViewers[],
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select distinct f.id from unnest(${viewers.map(({ subject }) => subject.id)}::uuid[],

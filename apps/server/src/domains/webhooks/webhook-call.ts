@@ -36,14 +36,23 @@ export interface WebhookCalled {
   readonly failure: { timestamp: number; statusCode?: number; error: string; response?: string } | null;
 }
 
+/** The headers of a call, with its signature if the webhook has a secret. */
+export function headersOf(
+  { sharedSecret }: WebhookCall["webhook"],
+  body: string,
+  sentAt: number,
+): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    "user-agent": "weir",
+    ...(sharedSecret === null ? {} : signBody(sharedSecret, body, sentAt)),
+  };
+}
+
 /** Call a webhook's URL once. Never rejects. */
 export async function callWebhook(deps: WebhookCallDeps, call: WebhookCall): Promise<WebhookCalled> {
   const { webhook, body, sentAt, timeoutMs } = call;
-  const headers = {
-    "content-type": "application/json",
-    "user-agent": "weir",
-    ...(webhook.sharedSecret === null ? {} : signBody(webhook.sharedSecret, body, sentAt)),
-  };
+  const headers = headersOf(webhook, body, sentAt);
   const answer = await deps.outbound.post({
     url: webhook.url,
     body,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
-import { isId } from "../ids.ts";
-import type { Db, NewWebhookLogRow, Owner, Trx, WebhookLogRow } from "../schema.ts";
+import type { ListFields } from "../api/index.ts";
+import { findOwned } from "../owned-row.ts";
+import type { Db, Owner, WebhookLogRow } from "../schema.ts";
 import { deleteInSteps } from "./delete-in-steps.ts";
 
 const KEPT_MS = 7 * 86_400_000;
@@ -16,39 +16,14 @@ export const webhookLogFields: ListFields = {
   resourceId: { kind: "search", column: sql.ref("body") },
 };
 
-export async function insertWebhookLog(db: Db | Trx, row: NewWebhookLogRow): Promise<WebhookLogRow> {
-  return db.insertInto("webhook_log").values(row).returningAll().executeTakeFirstOrThrow();
-}
-
 export async function findWebhookLog(
   db: Db,
   owner: Owner,
   webhookId: string,
   id: string,
 ): Promise<WebhookLogRow | undefined> {
-  if (!isId(id) || !isId(webhookId)) return undefined;
-  return db
-    .selectFrom("webhook_log")
-    .selectAll()
-    .where("id", "=", id)
-    .where("webhook_id", "=", webhookId)
-    .where("project_id", "=", owner.projectId)
-    .executeTakeFirst();
-}
-
-export async function listWebhookLogs(
-  db: Db,
-  owner: Owner,
-  webhookId: string,
-  list: ListRequest,
-): Promise<Page<WebhookLogRow>> {
-  const where = sql`where webhook_id = ${webhookId} and project_id = ${owner.projectId} and ${list.where}`;
-  const { rows } = await sql<WebhookLogRow>`
-    select * from webhook_log ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(db);
-  const count = list.wantsCount
-    ? Number((await sql<{ n: string }>`select count(*) as n from webhook_log ${where}`.execute(db)).rows[0]?.n)
-    : null;
-  return pageOf(list, rows, count);
+  const row = await findOwned(db, "webhook_log", owner, id);
+  return row?.webhook_id === webhookId ? row : undefined;
 }
 
 /** Calls older than 7 days, and calls beyond a webhook's latest 1,000. */

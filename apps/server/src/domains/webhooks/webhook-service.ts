@@ -1,38 +1,29 @@
-import {
-  type NewWebhook,
-  WEBHOOK_EVENTS,
-  type Webhook,
-  type WebhookEventName,
-  type WebhookLog,
-  type WebhookPatch,
-  type WebhookReplacement,
-  type WebhookReplay,
+import type {
+  NewWebhook,
+  Webhook,
+  WebhookEventName,
+  WebhookLog,
+  WebhookPatch,
+  WebhookReplacement,
+  WebhookReplay,
+  WebhookRequest,
 } from "@weir/contract";
 import { Places } from "../../platform/limits/places.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
-import { BadRequest, type ListRequest, NotFound, type Page, TooManyRequests } from "../api/index.ts";
-import type { Deps } from "../deps.ts";
+import { ApiError, BadRequest, found, NotFound, RefusedUrl, TooManyRequests } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
+import { updateOwned } from "../owned-row.ts";
 import type { Owner } from "../schema.ts";
 import { queueReplay } from "./delivery-outbox.ts";
+import { type PickupDeps, takeWaiting } from "./delivery-pickup.ts";
 import { resumeQueues } from "./delivery-store.ts";
 import { withTimestamp } from "./webhook-body.ts";
 import { callWebhook } from "./webhook-call.ts";
-import { BadWebhookUrl, MissingIds, TooManyWebhooks } from "./webhook-errors.ts";
-import { findWebhookLog, insertWebhookLog, listWebhookLogs } from "./webhook-log-store.ts";
+import { findWebhookLog } from "./webhook-log-store.ts";
 import { webhookLogRecord, webhookRecord } from "./webhook-record.ts";
-import {
-  countWebhooks,
-  deleteWebhooks,
-  findWebhook,
-  insertWebhook,
-  listWebhooks,
-  ownsStream,
-  updateWebhook,
-  type WebhookWithQueue,
-} from "./webhook-store.ts";
+import { countWebhooks, deleteWebhooks, findWebhook, ownsStream, type WebhookWithQueue } from "./webhook-store.ts";
 
-export interface WebhookServiceDeps extends Deps {
+export interface WebhookServiceDeps extends PickupDeps {
   readonly outbound: Outbound;
 }
 
@@ -56,45 +47,31 @@ export class WebhookService {
   async create(owner: Owner, input: NewWebhook): Promise<Webhook> {
     const { db, clock } = this.#deps;
     await this.#check(owner, input);
-    if ((await countWebhooks(db, owner)) >= MAX_WEBHOOKS) throw new TooManyWebhooks(MAX_WEBHOOKS);
-    const row = await insertWebhook(db, {
-      id: newId(),
-      project_id: owner.projectId,
-      user_id: owner.userId,
-      created_at: clock.now(),
-      ...columnsOf(input),
-    });
-    return webhookRecord({ ...row, waiting: "0" });
+    if ((await countWebhooks(db, owner)) >= MAX_WEBHOOKS)
+      throw new BadRequest(`a project may have ${MAX_WEBHOOKS} webhooks: delete one that is not needed`);
+    const of = { project_id: owner.projectId, user_id: owner.userId };
+    const row = { id: newId(), ...of, created_at: clock.now(), ...columnsOf(input) };
+    const made = await db.insertInto("webhook").values(row).returningAll().executeTakeFirstOrThrow();
+    return webhookRecord({ ...made, waiting: "0" });
   }
 
-  async get(owner: Owner, id: string): Promise<Webhook> {
-    return webhookRecord(await this.#find(owner, id));
-  }
-
-  async list(owner: Owner, list: ListRequest): Promise<Page<Webhook>> {
-    const page = await listWebhooks(this.#deps.db, owner, list, null);
-    return { ...page, items: page.items.map(webhookRecord) };
-  }
-
-  async listSubscribed(owner: Owner, list: ListRequest, event: string): Promise<Page<Webhook>> {
-    if (!WEBHOOK_EVENTS.some((name) => name === event)) throw new NotFound("no webhook event has this name");
-    const page = await listWebhooks(this.#deps.db, owner, list, event);
-    return { ...page, items: page.items.map(webhookRecord) };
+  async find(owner: Owner, id: string): Promise<WebhookWithQueue> {
+    return found(await findWebhook(this.#deps.db, owner, id));
   }
 
   /** A record that a client read and sends back contains no secret: the webhook keeps its own. */
   async replace(owner: Owner, id: string, input: WebhookReplacement): Promise<Webhook> {
-    const { shared_secret } = await this.#find(owner, id);
+    const { shared_secret } = await this.find(owner, id);
     await this.#check(owner, input);
     const isSecretKept = input.isSigned === true && input.sharedSecret === undefined;
     const columns = { ...columnsOf(input), ...(isSecretKept ? { shared_secret } : {}) };
-    await updateWebhook(this.#deps.db, owner, id, columns);
-    return this.get(owner, id);
+    await updateOwned(this.#deps.db, "webhook", owner, id, columns);
+    return webhookRecord(await this.find(owner, id));
   }
 
   async patch(owner: Owner, id: string, patch: WebhookPatch): Promise<void> {
     const { db, clock } = this.#deps;
-    const row = await this.#find(owner, id);
+    const row = await this.find(owner, id);
     await this.#check(owner, patch);
     const { paused, name, url, events, sharedSecret, streamId } = patch;
     const change = {
@@ -108,47 +85,34 @@ export class WebhookService {
         : {}),
       ...(paused === false ? { paused_at: null, pause_reason: null, failures: 0 } : {}),
     };
-    if (Object.keys(change).length > 0) await updateWebhook(db, owner, id, change);
+    if (Object.keys(change).length > 0) await updateOwned(db, "webhook", owner, id, change);
     if (paused === false) await resumeQueues(db, id, clock.now());
   }
 
   async delete(owner: Owner, id: string): Promise<Webhook> {
-    const webhook = await this.get(owner, id);
+    const webhook = webhookRecord(await this.find(owner, id));
     await this.deleteMany(owner, [id]);
     return webhook;
   }
 
   async deleteMany(owner: Owner, ids: readonly string[] | undefined): Promise<void> {
-    if (!ids || ids.length === 0) throw new MissingIds();
+    if (!ids || ids.length === 0) throw new ApiError(422, "missing-ids", "missing ids");
     const unique = [...new Set(ids)];
     const isDone =
       unique.every(isId) && (await this.#deps.db.transaction().execute((trx) => deleteWebhooks(trx, owner, unique)));
     if (!isDone) throw new NotFound();
   }
 
-  async listLogs(owner: Owner, id: string, list: ListRequest): Promise<Page<WebhookLog>> {
-    await this.#find(owner, id);
-    const page = await listWebhookLogs(this.#deps.db, owner, id, list);
-    return { ...page, items: page.items.map(webhookLogRecord) };
-  }
-
-  async getLog(owner: Owner, id: string, logId: string): Promise<WebhookLog> {
-    const row = await findWebhookLog(this.#deps.db, owner, id, logId);
-    if (!row) throw new NotFound();
-    return webhookLogRecord(row);
-  }
-
   /** The same body, with the current time, to the webhook's current URL. */
   async resend(owner: Owner, id: string, logId: string): Promise<WebhookLog> {
-    const webhook = await this.#find(owner, id);
-    const { event, body } = (await findWebhookLog(this.#deps.db, owner, id, logId)) ?? {};
-    if (event === undefined || body === undefined) throw new NotFound();
+    const webhook = await this.find(owner, id);
+    const { event, body } = found(await findWebhookLog(this.#deps.db, owner, id, logId));
     return this.#call(webhook, event, (now) => withTimestamp(body, now));
   }
 
   /** A made-up event, marked as a test. */
   async test(owner: Owner, id: string, asked: WebhookEventName | undefined): Promise<WebhookLog> {
-    const webhook = await this.#find(owner, id);
+    const webhook = await this.find(owner, id);
     const event = asked ?? webhook.events[0] ?? "stream.started";
     return this.#call(webhook, event, (now) =>
       JSON.stringify({
@@ -164,12 +128,20 @@ export class WebhookService {
 
   async replay(owner: Owner, id: string, { from, to }: WebhookReplay): Promise<number> {
     const { db, clock } = this.#deps;
-    const { waiting } = await this.#find(owner, id);
+    const { waiting } = await this.find(owner, id);
     if (from > to) throw new BadRequest("from must not be after to");
     if (Number(waiting) >= MAX_WAITING) {
       throw new TooManyRequests(`${MAX_WAITING} events or more wait for this webhook: replay once they are delivered`);
     }
     return queueReplay(db, { webhookId: id, projectId: owner.projectId, from, to, now: clock.now() });
+  }
+
+  /** For a receiver that Weir cannot call. Only of a paused webhook, whose events wait for nobody else. */
+  async take(owner: Owner, id: string): Promise<WebhookRequest[]> {
+    const { paused_at } = await this.find(owner, id);
+    if (paused_at === null)
+      throw new BadRequest("the webhook is not paused, so Weir delivers its events: pause it first");
+    return takeWaiting(this.#deps, id);
   }
 
   async #call(row: WebhookWithQueue, event: WebhookEventName, bodyAt: (now: number) => string): Promise<WebhookLog> {
@@ -181,16 +153,11 @@ export class WebhookService {
       const webhook = { id: row.id, projectId: row.project_id, url: row.url, sharedSecret: row.shared_secret };
       const call = { webhook, event, body: bodyAt(sentAt), sentAt, attempt: 1, timeoutMs: CALL_TIMEOUT_MS };
       const { log } = await callWebhook(this.#deps, call);
-      return webhookLogRecord(await insertWebhookLog(this.#deps.db, log));
+      const insert = this.#deps.db.insertInto("webhook_log").values(log).returningAll();
+      return webhookLogRecord(await insert.executeTakeFirstOrThrow());
     } finally {
       this.#calls.giveBack(row.project_id);
     }
-  }
-
-  async #find(owner: Owner, id: string): Promise<WebhookWithQueue> {
-    const row = await findWebhook(this.#deps.db, owner, id);
-    if (!row) throw new NotFound();
-    return row;
   }
 
   async #check(
@@ -199,7 +166,7 @@ export class WebhookService {
   ): Promise<void> {
     if (projectId !== undefined && projectId !== owner.projectId) throw new NotFound();
     const refusal = url === undefined ? null : this.#deps.outbound.refusalOf(url);
-    if (refusal !== null) throw new BadWebhookUrl(refusal);
+    if (refusal !== null) throw new RefusedUrl("webhooks cannot be sent to this url", refusal);
     if (streamId && !(await ownsStream(this.#deps.db, owner, streamId))) throw new BadRequest("stream not found");
   }
 }

@@ -1,7 +1,7 @@
-import { sql, type UpdateObject } from "kysely";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
+import { sql } from "kysely";
+import { countRows, type ListFields } from "../api/index.ts";
 import { isId } from "../ids.ts";
-import type { Db, NewWebhookRow, Owner, Schema, Trx, WebhookRow } from "../schema.ts";
+import type { Db, Owner, Trx, WebhookRow } from "../schema.ts";
 
 /** The figures next to a webhook in responses: waiting deliveries, counted up to 1,000. */
 export interface WebhookWithQueue extends WebhookRow {
@@ -25,18 +25,11 @@ export const webhookFields: ListFields = {
   createdAt: { kind: "int", column: sql.ref("created_at") },
 };
 
-const columns = sql`*, (select count(*) from (
+export const columns = sql`*, (select count(*) from (
   select from webhook_delivery d where d.webhook_id = webhook.id limit 1000) n) as waiting`;
 
-export async function insertWebhook(db: Db, row: NewWebhookRow): Promise<WebhookRow> {
-  return db.insertInto("webhook").values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-export async function countWebhooks(db: Db, owner: Owner): Promise<number> {
-  const { rows } = await sql<{ n: string }>`
-    select count(*) as n from webhook where project_id = ${owner.projectId}`.execute(db);
-  return Number(rows[0]?.n);
-}
+export const countWebhooks = (db: Db, { projectId }: Owner): Promise<number> =>
+  countRows(db, sql`webhook`, sql`project_id = ${projectId}`);
 
 export async function findWebhook(db: Db, owner: Owner, id: string): Promise<WebhookWithQueue | undefined> {
   if (!isId(id)) return undefined;
@@ -62,41 +55,6 @@ export async function findAccessWebhook(
 export async function noteAccessCall(db: Db, id: string, at: number, failure: object | null): Promise<void> {
   const last = failure === null ? sql`last_failure` : sql`${JSON.stringify(failure)}::jsonb`;
   await sql`update webhook set last_triggered_at = ${at}::bigint, last_failure = ${last} where id = ${id}`.execute(db);
-}
-
-/** `event` limits the list to webhooks for that event. */
-export async function listWebhooks(
-  db: Db,
-  owner: Owner,
-  list: ListRequest,
-  event: string | null,
-): Promise<Page<WebhookWithQueue>> {
-  const where = sql`where project_id = ${owner.projectId} and ${list.where}
-    and ${event === null ? sql`true` : sql`${event} = any(events)`}`;
-  const { rows } = await sql<WebhookWithQueue>`
-    select ${columns} from webhook ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(
-    db,
-  );
-  const count = list.wantsCount
-    ? Number((await sql<{ n: string }>`select count(*) as n from webhook ${where}`.execute(db)).rows[0]?.n)
-    : null;
-  return pageOf(list, rows, count);
-}
-
-/** Whether the webhook existed. */
-export async function updateWebhook(
-  db: Db,
-  owner: Owner,
-  id: string,
-  change: UpdateObject<Schema, "webhook">,
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable("webhook")
-    .set(change)
-    .where("id", "=", id)
-    .where("project_id", "=", owner.projectId)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
 }
 
 /** Delete all of these with their logs, or none if one does not belong to the owner. The delivery worker sweeps their queues. */

@@ -2,37 +2,33 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { type FragmentSample, readSamples } from "@weir/formats/mp4";
-import type { Clock } from "../../platform/clock.ts";
 import { Slices } from "../../platform/slices.ts";
-import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { ObjectNotFound } from "../../platform/storage/object-store.ts";
 import type {
-  AssetLedger,
   ClipMaker,
   ClipWork,
+  MadeMedia,
   MediaIndex,
   StaticMp4,
   StoredRendition,
   StoredSegment,
+  TaskRun,
   VideoSpec,
 } from "../../ports/index.ts";
-import { ArchiveMp4 } from "../stored/archive-mp4.ts";
 import { asOneFragment } from "../stored/one-fragment.ts";
-import { MadeFiles } from "../vod/made-files.ts";
+import { staticMp4 } from "../stored/static-mp4.ts";
+import { StoredFiles } from "../stored/stored-files.ts";
+import { StoredMedia } from "../stored/stored-media.ts";
+import type { AssetPipelineSettings } from "../vod/asset-pipeline.ts";
 import { FileRefused } from "../vod/refusal.ts";
-import type { VodChildren } from "../vod/vod-children.ts";
 import { type ClipPiece, type ClipPlan, type ClipTrack, planClip } from "./clip-plan.ts";
-import { ClipSpans } from "./clip-spans.ts";
+import { ClipRendition } from "./clip-rendition.ts";
 import { edgeJob } from "./edge-job.ts";
 import { readWindow } from "./kept-window.ts";
 
-export interface ClipPipelineSettings {
-  readonly clock: Clock;
-  readonly store: ObjectStore;
-  readonly children: VodChildren;
+export interface ClipPipelineSettings extends Pick<AssetPipelineSettings, "clock" | "store" | "children" | "preset"> {
   /** For the segments that are being re-encoded. */
   readonly folder: string;
-  /** The x264 preset. */
-  readonly preset: string;
 }
 
 /** Where edges are re-encoded, and the signal to stop. */
@@ -57,27 +53,27 @@ export class ClipPipeline implements ClipMaker {
     this.#slices = new Slices(settings.clock);
   }
 
-  async make(work: ClipWork, ledger: AssetLedger, signal: AbortSignal): Promise<void> {
-    const made = new MadeFiles(this.#settings.store, work.outPrefix);
+  async make(work: ClipWork, { signal, progressed }: TaskRun): Promise<MadeMedia> {
+    const { store } = this.#settings;
+    const made = new StoredFiles(store, work.outPrefix);
+    const parent = new StoredMedia(work.parent, store);
     const plan = planClip(work.parent, work.fromMs, work.toMs);
-    if (!plan) return ledger.failed(work.assetId, NOTHING_THERE);
+    if (!plan) throw new FileRefused(NOTHING_THERE);
     const folder = await mkdtemp(join(this.#settings.folder, "clip-"));
     try {
-      const beginSeconds = plan.fromSeconds - (await this.#longestDelay(work.parent, plan));
+      const beginSeconds = plan.fromSeconds - (await this.#longestDelay(parent, plan));
       const renditions: StoredRendition[] = [];
       for (const [nth, track] of plan.tracks.entries()) {
         signal.throwIfAborted();
-        renditions.push(await this.#cut(work, beginSeconds, track, { folder, signal }));
-        await ledger.progressed(work.assetId, (nth + 1) / plan.tracks.length);
+        renditions.push(await this.#cut(parent, made, beginSeconds, track, { folder, signal }));
+        await progressed((nth + 1) / plan.tracks.length);
       }
       const index = { id: work.assetId, projectId: work.projectId, keyPrefix: work.outPrefix, renditions };
-      const mp4 = await this.#mp4(index, made);
-      await ledger.probed(work.assetId, specOf(plan, mp4));
-      await ledger.finished(work.assetId, { ...index, mp4s: [mp4] });
+      const mp4 = await staticMp4(new StoredMedia(index, store), this.#slices, "source");
+      return { spec: specOf(plan, mp4), media: { ...index, mp4s: [mp4] } };
     } catch (error) {
-      if (!(error instanceof FileRefused)) throw error;
-      await made.dropAll();
-      await ledger.failed(work.assetId, error.message);
+      if (error instanceof FileRefused) await made.dropAll();
+      throw error;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -92,7 +88,8 @@ export class ClipPipeline implements ClipMaker {
   }
 
   async #cut(
-    { parent, outPrefix }: ClipWork,
+    parent: StoredMedia,
+    files: StoredFiles,
     beginSeconds: number,
     { rendition, pieces }: ClipTrack,
     workplace: Workplace,
@@ -100,43 +97,43 @@ export class ClipPipeline implements ClipMaker {
     const { timescale, kind, codec } = rendition.track;
     const isEncoded = ({ isWhole }: ClipPiece): boolean => !isWhole && codec === "avc";
     const copiedInits = new Set(pieces.filter((piece) => !isEncoded(piece)).map(({ segment }) => segment.init));
-    const spans = new ClipSpans({
-      ...{ store: this.#settings.store, prefix: `${outPrefix}${rendition.rendition}/`, timescale },
+    const cut = new ClipRendition({
+      ...{ files, rendition },
       earlierTicks: Math.round(beginSeconds * timescale),
       hasSeveralInits: copiedInits.size + pieces.filter(isEncoded).length > 1,
     });
-    for (const init of copiedInits) await spans.putInit(init, await this.#readInit(parent, rendition, init));
+    for (const init of copiedInits) await cut.putInit(init, await initOf(parent, rendition.rendition, init));
     for (const piece of pieces) {
       workplace.signal.throwIfAborted();
       const isCut = !piece.isWhole;
-      if (isEncoded(piece)) await this.#encode(parent, rendition, piece, workplace, spans);
-      else if (isCut && kind === "audio") await spans.addSamples(piece, await this.#cutSound(parent, rendition, piece));
-      else await spans.copy(piece, this.#readWhole(parent, rendition, piece.segment));
+      if (isEncoded(piece)) await this.#encode(parent, rendition, piece, workplace, cut);
+      else if (isCut && kind === "audio") await cut.addSamples(piece, await this.#cutSound(parent, rendition, piece));
+      else await cut.copy(piece, readWhole(parent, rendition.rendition, piece.segment));
     }
-    return spans.end(rendition);
+    return cut.end();
   }
 
   /** Re-encodes the pictures of a piece. */
   async #encode(
-    parent: MediaIndex,
+    parent: StoredMedia,
     rendition: StoredRendition,
     piece: ClipPiece,
     { folder, signal }: Workplace,
-    spans: ClipSpans,
+    cut: ClipRendition,
   ): Promise<void> {
     const path = join(folder, `${rendition.rendition}-${piece.msn}.mp4`);
-    const init = await this.#readInit(parent, rendition, piece.segment.init);
-    const parentBytes = await buffer(await this.#read(parent, rendition, piece.segment));
+    const init = await initOf(parent, rendition.rendition, piece.segment.init);
+    const parentBytes = await buffer(parent.read(rendition.rendition, piece.segment));
     await writeFile(path, [init, parentBytes], { mode: 0o600 });
     const job = edgeJob(rendition, piece, delayOf(parentBytes) / rendition.track.timescale, this.#settings.preset);
     await using children = this.#settings.children.of(path);
     await children.run(
       job,
-      async ({ message, bytes }) => {
-        if (message.type === "init") await spans.putInit(message.file, bytes);
+      async ({ message, data }) => {
+        if (message.type === "init") await cut.putInit(message.file, data);
         if (message.type !== "span") return;
         for (const row of message.segments)
-          await spans.addEncoded(piece, row, bytes.subarray(row.offset, row.offset + row.length));
+          await cut.addEncoded(piece, row, data.subarray(row.offset, row.offset + row.length));
       },
       signal,
     );
@@ -147,50 +144,35 @@ export class ClipPipeline implements ClipMaker {
    * The longest reorder delay of the first pictures, in seconds. The clip's timeline starts this much before them, so that no decode time is
    * negative.
    */
-  async #longestDelay(parent: MediaIndex, { tracks }: ClipPlan): Promise<number> {
+  async #longestDelay(parent: StoredMedia, { tracks }: ClipPlan): Promise<number> {
     let longest = 0;
     for (const { rendition, pieces } of tracks) {
       const [first] = pieces;
       if (!first || rendition.track.kind !== "video") continue;
-      const bytes = await buffer(await this.#read(parent, rendition, first.segment));
+      const bytes = await buffer(parent.read(rendition.rendition, first.segment));
       longest = Math.max(longest, delayOf(bytes) / rendition.track.timescale);
     }
     return longest;
   }
 
   async #cutSound(
-    parent: MediaIndex,
+    parent: StoredMedia,
     rendition: StoredRendition,
     { segment, fromTicks, toTicks }: ClipPiece,
   ): Promise<FragmentSample[]> {
-    const samples = readSamples(await buffer(await this.#read(parent, rendition, segment)));
+    const samples = readSamples(await buffer(parent.read(rendition.rendition, segment)));
     return samples.filter(({ time }) => time >= fromTicks && time < toTicks);
   }
+}
 
-  #readWhole({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, segment: StoredSegment) {
-    const { store } = this.#settings;
-    const key = `${keyPrefix}${rendition}/${segment.span}`;
-    return asOneFragment(segment, async function* (range) {
-      yield* await store.read(key, range);
-    });
-  }
+async function initOf(parent: StoredMedia, rendition: string, init: string): Promise<Uint8Array> {
+  const bytes = await parent.readInit(rendition, init);
+  if (!bytes) throw new ObjectNotFound(parent.keyOf(rendition, init));
+  return bytes;
+}
 
-  #read({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, { span, offset, length }: StoredSegment) {
-    return this.#settings.store.read(`${keyPrefix}${rendition}/${span}`, { start: offset, end: offset + length - 1 });
-  }
-
-  async #readInit({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, init: string): Promise<Uint8Array> {
-    return buffer(await this.#settings.store.read(`${keyPrefix}${rendition}/${init}`));
-  }
-
-  async #mp4(index: MediaIndex, made: MadeFiles): Promise<StaticMp4> {
-    const readInit = (of: string, init: string): Promise<Uint8Array | null> => made.read(`${of}/${init}`);
-    const shown = index.renditions.find(({ track }) => track.kind === "video") ?? index.renditions[0];
-    const rendition = shown?.rendition ?? "audio";
-    const { size } = await ArchiveMp4.build(index, readInit, this.#slices, rendition);
-    const { width, height } = shown?.track ?? {};
-    return { name: "source", rendition, bytes: size, ...(width && height && { width, height }) };
-  }
+function readWhole(parent: StoredMedia, rendition: string, segment: StoredSegment): AsyncIterable<Uint8Array> {
+  return asOneFragment(segment, (range) => parent.readSpan(rendition, segment.span, range));
 }
 
 /** Reorder delay of a segment's first picture: pictures that are shown later may be decoded before it. */

@@ -33,7 +33,7 @@ export function edgeJob(
       endTicks,
     },
   };
-  const rungs = planAsset(picture, []).map((rung) => ({ ...rung, rendition, quality: QUALITY, frameRate: null }));
+  const rungs = planAsset(picture, []).map((rung) => ({ ...rung, id: rendition, quality: QUALITY, frameRate: null }));
   const delayTicks = Math.round(delaySeconds * TICKS_PER_SECOND);
   return { type: "encode", epoch: EPOCH, picture, rungs, preset, delayTicks, segments, endTicks };
 }

@@ -1,24 +1,17 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../platform/clock.ts";
-import type { Confinement } from "../../platform/confinement/confinement.ts";
-import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { ClipMaker } from "../../ports/index.ts";
+import type { AssetPipelineNeeds } from "../vod/open-asset-pipeline.ts";
 import { VodChildren } from "../vod/vod-children.ts";
 import { ClipPipeline } from "./clip-pipeline.ts";
 
 /** A user waits for the clip, and only its edges are encoded. */
 const PRESET = "veryfast";
 
-export interface ClipMakerNeeds {
-  readonly clock: Clock;
-  readonly store: ObjectStore;
-  readonly dataFolder: string;
-  readonly confinement: Confinement;
-}
+type Needs = Omit<AssetPipelineNeeds, "log" | "liveCores">;
 
 /** Opens this node's clip maker and removes files of an earlier run. */
-export async function openClipMaker({ clock, store, dataFolder, confinement }: ClipMakerNeeds): Promise<ClipMaker> {
+export async function openClipMaker({ clock, store, dataFolder, confinement }: Needs): Promise<ClipMaker> {
   const folder = join(dataFolder, "clips");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });

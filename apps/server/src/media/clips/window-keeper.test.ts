@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { windowPrefix } from "../../ports/index.ts";
 import { MediaRig, until } from "../testing/media-rig.ts";
-import { KeptLedger } from "../vod/asset-pipeline-rig.ts";
+import { KeptRun } from "../vod/asset-pipeline-rig.ts";
 import { VodChildren } from "../vod/vod-children.ts";
 import { ClipPipeline } from "./clip-pipeline.ts";
 import { readWindow } from "./kept-window.ts";
@@ -23,16 +23,17 @@ const SOUND_BYTES = 10;
 const CLIP = { sessionId: "session-1", projectId: "project-1", assetId: "clip-1" };
 const PREFIX = windowPrefix(CLIP);
 const keep = (fromSeconds: number, toSeconds: number) =>
-  rig.plane.keepWindow({ ...CLIP, fromMs: startedAt + fromSeconds * 1000, toMs: startedAt + toSeconds * 1000 });
+  rig.plane.storeMoments({ ...CLIP, fromMs: startedAt + fromSeconds * 1000, toMs: startedAt + toSeconds * 1000 });
 const found = () => until(() => readWindow(rig.store, PREFIX), "a kept window");
 
 /** The first byte of each picture is its number. */
 async function numbersOf(index: Awaited<ReturnType<typeof found>>): Promise<number[]> {
   const video = index.renditions.find(({ rendition }) => rendition === "source");
   const numbers: number[] = [];
-  for (const { span, length } of video?.segments ?? []) {
-    const bytes = await buffer(await rig.store.read(`${PREFIX}source/${span}`));
-    expect([bytes.byteLength, video?.spanBytes.get(span)]).toEqual([length, length]);
+  for (const { span, offset, length } of video?.segments ?? []) {
+    const bytes = await buffer(
+      await rig.store.read(`${PREFIX}source/${span}`, { start: offset, end: offset + length - 1 }),
+    );
     numbers.push(...readSamples(bytes).map(({ data }) => data[0] ?? -1));
   }
   return numbers;
@@ -69,13 +70,41 @@ test("segments that leave the live window are retained for the clip, then releas
   await until(() => inUse() === 0, "the memory to be given back");
 });
 
+test("a clip that is asked for again while it is stored gets the answer to the first request", async () => {
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  const answers = [keep(2.5, 4.8), keep(2.5, 4.8)];
+  publication.end("clean-stop", "FCUnpublish");
+  expect(await Promise.all(answers)).toEqual(["stored", "stored"]);
+  expect(await rig.store.children(`${PREFIX}indexes/`)).toHaveLength(1);
+});
+
+test("a clip of a session that moved to another node has what each of them showed", async () => {
+  rig.publishGate.nextStart = { sessionId: CLIP.sessionId };
+  await rig.send(rig.publish().publication, { seconds: 4.2 });
+  expect(await keep(0, 4)).toBe("stored");
+  await rig.restart();
+  const target = { targetDuration: 2, neededTargetDuration: 2 };
+  const resume = { nextMsn: 20, endTicks: 90_000 * 40, discontinuitySequence: 0, sound: null, ...target };
+  rig.publishGate.nextStart = { sessionId: CLIP.sessionId, resume };
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 4.2 });
+  publication.end("clean-stop", "FCUnpublish");
+  expect(await keep(0, 60)).toBe("stored");
+  const index = await found();
+  const msns = index.renditions.map(({ segments }) => segments.map(({ msn }) => msn));
+  expect(msns[0]?.slice(0, 2)).toEqual([1, 2]);
+  expect(msns[0]?.at(-1)).toBeGreaterThanOrEqual(21);
+  expect(msns[1]).toEqual(msns[0]);
+  expect(await numbersOf(index)).toEqual([...upTo(0, 120), ...upTo(0, 126)]);
+});
+
 test("a clip across the loss of the sound has silence there, and no gap", async () => {
   rig.publishGate.nextStart = { sessionId: CLIP.sessionId };
   for (const audio of [true, false, true]) await rig.send(rig.publish().publication, { seconds: 4, audio });
   keep(0, 9.9);
   const parent = await found();
   const [first, last] = [1, 4].map((nth) => parent.renditions[0]?.segments[nth]);
-  const ledger = new KeptLedger();
   const { folder, store } = rig;
   const settings = { clock: systemClock, store, children: new VodChildren(systemClock), folder, preset: "ultrafast" };
   const from = { fromMs: first?.programDateTimeMs ?? 0, toMs: (last?.programDateTimeMs ?? 0) + 2_000 };
@@ -86,8 +115,8 @@ test("a clip across the loss of the sound has silence there, and no gap", async 
     parent,
     ...from,
   };
-  await new ClipPipeline(settings).make(work, ledger, new AbortController().signal);
-  const { renditions, keyPrefix } = ledger.media;
+  const { media } = await new ClipPipeline(settings).make(work, new KeptRun());
+  const { renditions, keyPrefix } = media;
   const sound = renditions.find(({ rendition }) => rendition === "audio");
   expect(sound?.segments.map(({ gap, discontinuity }) => gap || discontinuity)).toEqual(Array(4).fill(false));
   expect(new Set(sound?.segments.map(({ init }) => init)).size).toBe(1);
@@ -107,7 +136,8 @@ test("the keeper waits at most 12 s for the end, and ignores a session that is n
   const { publication } = rig.publish();
   await rig.send(publication, { seconds: 5 });
   keep(0, 60);
-  rig.plane.keepWindow({ ...CLIP, sessionId: "session-9", assetId: "clip-2", fromMs: 0, toMs: 1 });
+  const elsewhere = { ...CLIP, sessionId: "session-9", assetId: "clip-2", fromMs: 0, toMs: 1 };
+  expect(await rig.plane.storeMoments(elsewhere)).toBe("not-here");
   rig.clock.advance(12_001);
   expect((await numbersOf(await found())).slice(0, 120)).toEqual(upTo(0, 120));
   expect(await readWindow(rig.store, windowPrefix({ ...CLIP, assetId: "clip-2" }))).toBeNull();

@@ -1,27 +1,27 @@
-import { joinFragments } from "@weir/formats/mp4";
-import type { Clock } from "../../platform/clock.ts";
+import { buffer } from "node:stream/consumers";
 import type { Log } from "../../platform/log.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
-import { type ClipWindow, type StoredRendition, type StoredSegment, windowPrefix } from "../../ports/index.ts";
+import { type ClipMoments, type StoreAnswer, type StoredRendition, windowPrefix } from "../../ports/index.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
-import { storedTrackOf } from "../packaging/stored-track.ts";
-import { whenRendition } from "../packaging/when-rendition.ts";
-import { spanName } from "../stored/recording-keys.ts";
-import { rescale } from "../timeline/ticks.ts";
+import { RenditionWriter } from "../stored/rendition-writer.ts";
+import { SessionMedia, type SessionRendition } from "../stored/session-media.ts";
+import { StoredFiles } from "../stored/stored-files.ts";
+import { type ShownRendition, WindowSource } from "../stored/window-source.ts";
 import { putWindow } from "./kept-window.ts";
 
-/** After this, the segment with the clip's end is complete in every rendition, or never will be. */
-const MAX_WAIT_MS = 12_000;
 /** Windows of this node that are waiting or being written. Clips of the same session share its segments' memory. */
 const MAX_WINDOWS = 16;
-const EPOCH = 1;
 const SOURCE = "source";
+/** What is held is only what the clip needs. */
+const EVERYTHING = { first: 0, last: Number.MAX_SAFE_INTEGER };
 
-export interface WindowKeeperSettings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly store: ObjectStore;
+/** A session whose live window is kept. */
+export interface ShownSession {
+  readonly epoch: number;
+  readonly outputs: { readonly renditions: readonly LiveRendition[] };
+  /** Resolves when everything before a program date-time is complete, or after the longest wait. */
+  completeUntil(ms: number): Promise<void>;
 }
 
 /**
@@ -29,121 +29,117 @@ export interface WindowKeeperSettings {
  * the live window moves on.
  */
 export class WindowKeeper {
-  readonly #settings: WindowKeeperSettings;
-  #windows = 0;
+  readonly #log: Log;
+  readonly #store: ObjectStore;
+  /** By the asset of the clip. */
+  readonly #running = new Map<string, Promise<StoreAnswer>>();
 
-  constructor(settings: WindowKeeperSettings) {
-    this.#settings = settings;
+  constructor(log: Log, store: ObjectStore) {
+    this.#log = log;
+    this.#store = store;
   }
 
-  /** Runs in the background. */
-  keep(renditions: readonly LiveRendition[], window: ClipWindow): void {
-    const { log } = this.#settings;
-    const { assetId, sessionId } = window;
-    if (this.#windows >= MAX_WINDOWS)
-      return log.warn({ assetId, sessionId }, "refusing a clip of a live window: too many at once");
-    this.#windows++;
-    this.#keep(renditions, window)
-      .catch((error: unknown) =>
-        log.error({ err: error, assetId, sessionId }, "could not store a live window for a clip"),
-      )
-      .finally(() => this.#windows--);
+  /** A clip that is asked for again gets the answer to the first request, for as long as that runs. */
+  keep(session: ShownSession, moments: ClipMoments): Promise<StoreAnswer> {
+    const { assetId, sessionId } = moments;
+    const running = this.#running.get(assetId);
+    if (running) return running;
+    if (this.#running.size >= MAX_WINDOWS) {
+      this.#log.warn({ assetId, sessionId }, "refusing a clip of a live window: too many at once");
+      return Promise.resolve("too-many");
+    }
+    const kept = this.#keep(session, moments)
+      .catch((error: unknown): StoreAnswer => {
+        this.#log.error({ err: error, assetId, sessionId }, "could not store a live window for a clip");
+        return "failed";
+      })
+      .finally(() => this.#running.delete(assetId));
+    this.#running.set(assetId, kept);
+    return kept;
   }
 
-  async #keep(renditions: readonly LiveRendition[], window: ClipWindow): Promise<void> {
-    const held = renditions.map((rendition) => new HeldSegments(rendition, window));
+  async #keep(session: ShownSession, moments: ClipMoments): Promise<StoreAnswer> {
+    const { epoch } = session;
+    const held = new Map(session.outputs.renditions.map((each) => [each.name, new HeldSegments(each, moments)]));
     try {
-      await Promise.all(held.map((each) => each.whole(this.#settings.clock)));
-      const keyPrefix = windowPrefix(window);
-      const stored: StoredRendition[] = [];
-      const source = held.find(({ name }) => name === SOURCE);
-      for (const { name, segments } of held.filter((each) => each.isPlayableBeside(source))) {
-        const rendition = await this.#put(keyPrefix, name, segments);
-        if (rendition) stored.push(rendition);
+      await session.completeUntil(moments.toMs);
+      const media = new SessionMedia([new WindowSource((name) => held.get(name))]);
+      const source = await media.segments(SOURCE, EVERYTHING);
+      const keyPrefix = windowPrefix(moments);
+      const files = new StoredFiles(this.#store, keyPrefix);
+      const renditions: StoredRendition[] = [];
+      for (const name of held.keys()) {
+        const found = await media.segments(name, EVERYTHING);
+        if (!found || !isPlayableBeside(source, found)) continue;
+        renditions.push(await copy(media, name, found, new RenditionWriter(files, name, epoch)));
       }
-      const { sessionId: id, projectId } = window;
-      await putWindow(this.#settings.store, { id, projectId, keyPrefix, renditions: stored });
+      if (renditions.length === 0) return "not-here";
+      const { sessionId: id, projectId } = moments;
+      await putWindow(this.#store, epoch, { id, projectId, keyPrefix, renditions });
+      return "stored";
     } finally {
-      for (const each of held) each.release();
+      for (const each of held.values()) each.release();
     }
-  }
-
-  /** Null if the rendition has no segments of that time. */
-  async #put(keyPrefix: string, rendition: string, segments: readonly LiveSegment[]): Promise<StoredRendition | null> {
-    const { store } = this.#settings;
-    const first = segments.find(({ init }) => init)?.init;
-    if (!first) return null;
-    const track = storedTrackOf(first);
-    const rows: StoredSegment[] = [];
-    const inits = new Set<string>();
-    for (const segment of segments) {
-      const { init, msn, programDateTimeMs, discontinuity, parts, views } = segment;
-      if (!init) continue;
-      if (!inits.has(init.name)) await store.put(`${keyPrefix}${rendition}/${init.name}`, init.bytes);
-      inits.add(init.name);
-      // One fragment per segment, as in a recording.
-      const bytes = Buffer.concat(joinFragments(parts.map((part) => part.views)) ?? views);
-      const span = spanName(EPOCH, msn);
-      await store.put(`${keyPrefix}${rendition}/${span}`, bytes);
-      const inTicks = (ticks: number): number => rescale(ticks, segment.timescale, track.timescale);
-      rows.push({
-        ...{ msn, epoch: EPOCH, programDateTimeMs, discontinuity, gap: false },
-        ...{ startTicks: inTicks(segment.startTicks), durationTicks: inTicks(segment.durationTicks) },
-        ...{ isIndependent: parts[0]?.isIndependent ?? false, init: init.name },
-        ...{ span, offset: 0, length: bytes.byteLength },
-      });
-    }
-    return { rendition, track, segments: rows, spanBytes: new Map(rows.map(({ span, length }) => [span, length])) };
   }
 }
 
-/** The segments of one rendition that a clip needs: the complete ones, and those completed while the clip waits. */
-class HeldSegments {
-  readonly #rendition: LiveRendition;
-  readonly #window: ClipWindow;
-  readonly #held: LiveSegment[] = [];
+/** False for a rung that lacks one of the source's segments: players select by bitrate alone and would stop there. */
+function isPlayableBeside(source: SessionRendition | null, { track, segments }: SessionRendition): boolean {
+  const own = new Set(segments.flatMap(({ gap, msn }) => (gap ? [] : [msn])));
+  return track.kind === "audio" || (source?.segments ?? []).every(({ gap, msn }) => gap || own.has(msn));
+}
 
-  constructor(rendition: LiveRendition, window: ClipWindow) {
+async function copy(
+  media: SessionMedia,
+  rendition: string,
+  { track, segments }: SessionRendition,
+  writer: RenditionWriter,
+): Promise<StoredRendition> {
+  for (const segment of segments) {
+    if (segment.gap) continue;
+    const init = await media.readInit(rendition, segment.init);
+    if (init) await writer.putInit(segment.init, init);
+    await writer.add(segment, [await buffer(media.read(rendition, segment))]);
+  }
+  return writer.end(track);
+}
+
+/** The segments of one rendition that a clip needs: the complete ones, and those completed until `release`. */
+class HeldSegments implements ShownRendition {
+  readonly #rendition: LiveRendition;
+  readonly #moments: ClipMoments;
+  readonly #held: LiveSegment[] = [];
+  readonly #stop: () => void;
+
+  constructor(rendition: LiveRendition, moments: ClipMoments) {
     this.#rendition = rendition;
-    this.#window = window;
+    this.#moments = moments;
+    this.#stop = rendition.onChange(() => this.#hold());
     this.#hold();
   }
 
-  get name(): string {
-    return this.#rendition.name;
-  }
-
-  get segments(): readonly LiveSegment[] {
+  get completed(): readonly LiveSegment[] {
+    this.#hold();
     return this.#held;
   }
 
-  /** False for a rung that lacks one of the source's segments: players select by bitrate alone and would stop there. */
-  isPlayableBeside(source: HeldSegments | undefined): boolean {
-    const isRung = this !== source && this.#held.some(({ init }) => init?.track.kind === "video");
-    const own = new Set(this.#held.flatMap(({ init, msn }) => (init ? [msn] : [])));
-    return !isRung || (source?.segments ?? []).every(({ init, msn }) => !init || own.has(msn));
-  }
-
-  /** Resolves when all segments are complete, or after the maximum wait. */
-  whole(clock: Clock): Promise<void> {
-    return whenRendition(this.#rendition, () => this.#hold(), clock, MAX_WAIT_MS);
+  segment(msn: number): LiveSegment | undefined {
+    return this.#held.find((segment) => segment.msn === msn);
   }
 
   release(): void {
+    this.#stop();
     for (const segment of this.#held) segment.release();
   }
 
-  /** True if the rendition has reached the end of the clip, or has ended. */
-  #hold(): boolean {
-    const { fromMs, toMs } = this.#window;
-    let endMs = 0;
+  #hold(): void {
+    const { fromMs, toMs } = this.#moments;
     for (const segment of this.#rendition.completed) {
       const { msn, programDateTimeMs } = segment;
-      endMs = programDateTimeMs + segment.seconds * 1000;
+      const endMs = programDateTimeMs + segment.seconds * 1000;
       if (msn <= (this.#held.at(-1)?.msn ?? -1) || endMs <= fromMs || programDateTimeMs >= toMs) continue;
       segment.retain();
       this.#held.push(segment);
     }
-    return endMs >= toMs || this.#rendition.hasEnded;
   }
 }

@@ -1,23 +1,24 @@
 import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
-import type { LiveRendition } from "../packaging/live-rendition.ts";
+import type { WindowRendition } from "../packaging/window-rendition.ts";
+import type { Sent } from "../sent.ts";
+
+/** A session, or undefined if there is none. A promise, of a second at most, where another process must be asked: the hot path makes none. */
+export type FoundSource = LiveSource | undefined | Promise<LiveSource | undefined>;
 
 /** Finds live sessions. */
 export interface LiveSources {
-  session(sessionId: string): LiveSource | undefined;
+  session(sessionId: string): FoundSource;
   /** The newest session of a playback id. */
-  sessionOf(playbackId: string): LiveSource | undefined;
+  sessionOf(playbackId: string): FoundSource;
 }
 
-/** What delivery needs of a live session. Implemented by the hub's sessions; a node that relays a session of another node could implement it too. */
+/** What delivery needs of a live session: of the hub's, or of the copy of another process's. */
 export interface LiveSource {
   readonly sessionId: string;
   readonly playbackId: string;
   readonly isFinished: boolean;
-  readonly pipeline: LiveWindow;
-  /** Bytes sent to viewers; incremented by delivery. */
-  bytesSent: number;
-  /** Number of responses sent to viewers; incremented by delivery. */
-  readonly sent: { playlist: number; part: number; segment: number };
+  readonly outputs: LiveWindow;
+  readonly sent: Sent;
 }
 
 export interface LiveWindow {
@@ -28,23 +29,7 @@ export interface LiveWindow {
 
 /** A rendition with its playlist. */
 export interface LiveList {
-  readonly rendition: LiveFiles;
+  readonly rendition: WindowRendition;
   /** The current playlist in ASCII, the same text for every viewer. */
   text(): string;
 }
-
-/** The complete and pending files of a rendition. */
-export type LiveFiles = Pick<
-  LiveRendition,
-  | "name"
-  | "listed"
-  | "firstMsn"
-  | "open"
-  | "hasEnded"
-  | "targetDuration"
-  | "newestPart"
-  | "nextPart"
-  | "segment"
-  | "isComplete"
-  | "onChange"
->;

@@ -1,6 +1,6 @@
 import { TICKS_PER_SECOND, type Track } from "../packet.ts";
-import type { Sample } from "../timeline/timeline-sink.ts";
-import type { AttachOptions, Feed, FeedSink } from "./session-feed.ts";
+import type { Sample, TimelineSink } from "../timeline/timeline-sink.ts";
+import type { AttachOptions, Feed } from "./session-feed.ts";
 
 /** 10 s of audio, far more than a ladder may lag. */
 const MAX_HELD = 500;
@@ -15,7 +15,7 @@ export class RenditionFeed implements Feed {
     this.#sound = sound;
   }
 
-  attach(sink: FeedSink, options: AttachOptions): () => void {
+  attach(sink: TimelineSink, options: AttachOptions): () => void {
     const joined = new PicturesWithSound(sink);
     const leaveSound = this.#sound.attach(joined.sound, { from: "now" });
     const leavePictures = this.#pictures.attach(joined.pictures, options);
@@ -29,17 +29,17 @@ export class RenditionFeed implements Feed {
 
 /** Holds the sound back until the picture of the same time exists. It has a share of each frame until then. */
 class PicturesWithSound {
-  readonly #sink: FeedSink;
+  readonly #sink: TimelineSink;
   #video: readonly Track[] = [];
   #audio: readonly Track[] = [];
   #held: { readonly ticks: number; readonly sample: Sample }[] = [];
   readonly #rates: number[] = [];
 
-  constructor(sink: FeedSink) {
+  constructor(sink: TimelineSink) {
     this.#sink = sink;
   }
 
-  readonly pictures: FeedSink = {
+  readonly pictures: TimelineSink = {
     stretch: (tracks) => {
       this.#video = tracks;
       this.#begin();
@@ -56,7 +56,7 @@ class PicturesWithSound {
     end: () => this.#sink.end(),
   };
 
-  readonly sound: FeedSink = {
+  readonly sound: TimelineSink = {
     stretch: (tracks) => {
       this.#audio = tracks.filter(({ kind }) => kind === "audio");
       for (const track of this.#audio) if (track.kind === "audio") this.#rates[track.id] = track.sampleRate;

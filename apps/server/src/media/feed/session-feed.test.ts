@@ -14,8 +14,8 @@ import {
 import { play } from "../testing/timeline-rig.ts";
 import { TargetDuration } from "../timeline/target-duration.ts";
 import { Timeline } from "../timeline/timeline.ts";
-import type { Cut, Sample } from "../timeline/timeline-sink.ts";
-import { type FeedSink, SessionFeed } from "./session-feed.ts";
+import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
+import { SessionFeed } from "./session-feed.ts";
 
 let clock: ManualClock;
 let feed: SessionFeed;
@@ -29,18 +29,9 @@ beforeEach(() => {
   feed = new SessionFeed();
   memory = openMediaMemory().packets;
   released = [];
-  const sink = {
-    stretch: (tracks: readonly Track[]) => feed.stretch(tracks),
-    cut: (cut: Cut) => feed.cut(cut),
-    pause: (ticks: number) => feed.pause(ticks),
-    sample: (sample: Sample) => {
-      feed.sample(sample);
-      sample.data.release();
-    },
-  };
   timeline = new Timeline({
     clock,
-    sink,
+    sink: feed,
     resume: null,
     lastSound: null,
     target: new TargetDuration({ fixed: null, lastSession: null }),
@@ -65,7 +56,7 @@ function send(shape: SourceShape, change: (arrivals: Arrival[]) => Arrival[] = (
 }
 
 /** Writes down what it is told, and retains the samples' bytes where it is `slow`. */
-class Reader implements FeedSink {
+class Reader implements TimelineSink {
   readonly story: string[] = [];
   readonly cuts: Cut[] = [];
   readonly samples: Sample[] = [];

@@ -1,15 +1,6 @@
 import type { Track } from "../packet.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
 
-/**
- * A reader of a feed. It is called from within the source's packet, so it must neither throw nor wait. A reader whose other end may be slow
- * bounds what waits there, and leaves out samples up to the next keyframe: `DroppedSamples` counts them.
- */
-export interface FeedSink extends TimelineSink {
-  /** The session is over. */
-  end(): void;
-}
-
 export interface AttachOptions {
   /** Begin with the source's next IDR; with its last one, out of the live window and without its sound; or with the next sample, whatever it is. */
   readonly from: "keyframe" | "window" | "now";
@@ -17,14 +8,14 @@ export interface AttachOptions {
 
 /** Where readers of packets attach. The returned function detaches. */
 export interface Feed {
-  attach(sink: FeedSink, options: AttachOptions): () => void;
+  attach(sink: TimelineSink, options: AttachOptions): () => void;
 }
 
 /** What can be given again. */
 type ReplaySink = Pick<TimelineSink, "cut" | "sample">;
 
 interface Place {
-  readonly sink: FeedSink;
+  readonly sink: TimelineSink;
   waitsForKeyframe: boolean;
 }
 
@@ -33,7 +24,7 @@ interface Place {
  * and audio without holes. It keeps no packet: a reader that needs one for longer retains it, and what there was since the last IDR is read from
  * the live window.
  */
-export class SessionFeed implements Feed, FeedSink {
+export class SessionFeed implements Feed, TimelineSink {
   readonly #places = new Set<Place>();
   readonly #window: (sink: ReplaySink) => boolean;
   /** Null between two stretches. */
@@ -47,7 +38,7 @@ export class SessionFeed implements Feed, FeedSink {
   }
 
   /** Tell `sink` what it needs to begin, then everything, until the returned function is called. */
-  attach(sink: FeedSink, { from }: AttachOptions): () => void {
+  attach(sink: TimelineSink, { from }: AttachOptions): () => void {
     const place = { sink, waitsForKeyframe: from !== "now" };
     if (this.#tracks) {
       sink.stretch(this.#tracks);
@@ -80,6 +71,10 @@ export class SessionFeed implements Feed, FeedSink {
     this.#tracks = null;
     this.#cut = null;
     for (const { sink } of this.#places) sink.pause(ticks);
+  }
+
+  moved(): void {
+    for (const { sink } of this.#places) sink.moved?.();
   }
 
   end(): void {

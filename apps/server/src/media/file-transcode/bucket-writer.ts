@@ -5,8 +5,8 @@ import { PART_BYTES } from "../../platform/storage/s3-bucket.ts";
 import type { MediaIndex } from "../../ports/index.ts";
 import { archiveMultivariant } from "../stored/archive-playlists.ts";
 import { OpenMedia } from "../stored/open-media.ts";
+import { StoredMedia } from "../stored/stored-media.ts";
 import type { CustomerStore } from "./customer-store.ts";
-import { readMp4 } from "./stored-mp4.ts";
 
 const PLAYLIST = "application/vnd.apple.mpegurl";
 const MP4 = "video/mp4";
@@ -31,8 +31,8 @@ export class BucketWriter {
   }
 
   static async open(settings: BucketWriterSettings, index: MediaIndex): Promise<BucketWriter> {
-    const readFile = async (key: string) => buffer(await settings.store.read(key));
-    return new BucketWriter(settings, await OpenMedia.open(index, readFile, settings.slices));
+    const media = new StoredMedia(index, settings.store);
+    return new BucketWriter(settings, await OpenMedia.open(media, settings.slices));
   }
 
   /** Bytes of one HLS output. */
@@ -59,12 +59,12 @@ export class BucketWriter {
   }
 
   async mp4s(folder: string): Promise<void> {
-    const { store, bucket } = this.#settings;
+    const { bucket } = this.#settings;
     const { mp4s = [] } = this.#media.index;
     for (const { name } of mp4s) {
       const mp4 = await this.#media.mp4(name);
       if (!mp4) continue;
-      const bytes = this.#counted(readMp4(store, this.#media.index, mp4));
+      const bytes = this.#counted(mp4.read());
       await bucket.putStream(`${folder}static${name}.mp4`, bytes, MP4);
     }
   }

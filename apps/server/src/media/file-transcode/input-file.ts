@@ -10,13 +10,10 @@ const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
 /** Disk space that is kept free for everything else. */
 const RESERVED_BYTES = 512 * 1024 * 1024;
 
-export interface InputFileDeps {
+export interface InputFile {
   readonly downloads: Downloads;
   readonly clock: Clock;
   readonly freeBytes: () => number;
-}
-
-export interface InputFile {
   readonly url: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -25,10 +22,8 @@ export interface InputFile {
 }
 
 /** Downloads a customer's file. A lost connection is resumed if the host supports it. Throws `TaskFailed`. */
-export async function* inputBytes(
-  { downloads, clock, freeBytes }: InputFileDeps,
-  { url, maxBytes, signal, onProgress }: InputFile,
-): AsyncGenerator<Uint8Array, void> {
+export async function* inputBytes(file: InputFile): AsyncGenerator<Uint8Array, void> {
+  const { downloads, clock, freeBytes, url, maxBytes, signal, onProgress } = file;
   const backOff = new BackOff(1_000, 15_000);
   let [offset, lookAt, failures] = [0, 0, 0];
   let validator: string | null = null;

@@ -112,7 +112,7 @@ async function failureOf(work: Partial<TranscodeWork>, options: Parameters<typeo
 }
 
 test("a file in a bucket becomes playable HLS and MP4 in another folder", async () => {
-  const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => GB });
+  const sources = new SourceFiles(store, join(folder, "sources"), () => GB);
   await sources.open();
   const turns = new Turns({ atATime: 1 });
   const processor = new AssetPipeline({
@@ -195,7 +195,9 @@ test("a temporarily unavailable store does not fail the task, and a downloaded f
     isFinal: false,
     message: expect.stringMatching(/bucket weir-test at 127.* does not respond/),
   });
-  const refused = { process: async (id: string, ledger) => ledger.failed(id, "This is no video.") } as AssetProcessor;
+  const refused: AssetProcessor = {
+    process: () => Promise.reject(new TaskFailed("This is no video.", { isFinal: true })),
+  };
   const input = { bucket: account(), key: "films/two.mov" };
   await expect(transcoder({ processor: refused }).transcode(workOf({ input }), how)).rejects.toThrow(
     "This is no video.",

@@ -4,11 +4,11 @@ import { Downloads } from "../../platform/outbound/outbound-download.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import {
-  type AssetLedger,
   type AssetProcessor,
   type FileTranscoder,
+  type MadeMedia,
   type MediaIndex,
-  TaskFailed,
+  type TaskRun,
   type TranscodeWork,
   transcodePrefix,
   type VideoSpec,
@@ -16,7 +16,6 @@ import {
 import { BucketWriter } from "./bucket-writer.ts";
 import { CustomerStore } from "./customer-store.ts";
 import { inputBytes } from "./input-file.ts";
-import { nowAndThen } from "./now-and-then.ts";
 
 /** Progress after downloading, and after encoding. */
 const FETCHED = 0.1;
@@ -30,8 +29,6 @@ export interface FileTranscoderSettings {
   readonly outbound: Pick<Outbound, "send">;
   readonly freeBytes: () => number;
 }
-
-type How = Parameters<FileTranscoder["transcode"]>[1];
 
 /**
  * Downloads a customer's file into the object store, processes it like an uploaded one, and writes the output to the customer's bucket. Work that an
@@ -48,20 +45,19 @@ export class StoredFileTranscoder implements FileTranscoder {
     this.#slices = new Slices(settings.clock);
   }
 
-  async transcode(work: TranscodeWork, { signal, progressed }: How): Promise<VideoSpec> {
+  async transcode(work: TranscodeWork, run: TaskRun): Promise<VideoSpec> {
     const prefix = transcodePrefix(work.projectId, work.taskId);
     const { outbound, clock } = this.#settings;
-    const how = { signal, progressed: nowAndThen(clock, progressed) };
     const bucket = new CustomerStore(work.storage, outbound, clock);
     // Reports an unwritable bucket before hours of work.
     for (const folder of [...work.outputs.hls, ...work.outputs.mp4]) await bucket.probe(`${folder}index.m3u8`);
-    const { key, bytes } = await this.#fetch(work, prefix, how);
-    const { index, spec } = await this.#process(work, { prefix, key, bytes }, how);
-    await this.#write(work, bucket, index, how);
+    const { key, bytes } = await this.#fetch(work, prefix, run);
+    const { spec, media } = await this.#process(work, { prefix, key, bytes }, run);
+    await this.#write(work, bucket, media, run);
     return spec;
   }
 
-  async #fetch({ input, maxBytes }: TranscodeWork, prefix: string, { signal, progressed }: How) {
+  async #fetch({ input, maxBytes }: TranscodeWork, prefix: string, { signal, progressed }: TaskRun) {
     const { store, outbound, clock, freeBytes } = this.#settings;
     const key = `${prefix}source/original`;
     const here = await store.size(key);
@@ -69,42 +65,35 @@ export class StoredFileTranscoder implements FileTranscoder {
     const url =
       "url" in input ? input.url : await new CustomerStore(input.bucket, outbound, clock).addressOf(input.key);
     const onProgress = (fraction: number) => progressed(fraction * FETCHED);
-    const file = inputBytes({ downloads: this.#downloads, clock, freeBytes }, { url, maxBytes, signal, onProgress });
+    const file = inputBytes({ downloads: this.#downloads, clock, freeBytes, url, maxBytes, signal, onProgress });
     await store.putStream(key, file);
     return { key, bytes: (await store.size(key)) ?? 0 };
   }
 
-  async #process(
+  #process(
     { taskId, projectId, attempt, outputs, profiles, targetSegmentSeconds }: TranscodeWork,
     source: { readonly prefix: string; readonly key: string; readonly bytes: number },
-    { signal, progressed }: How,
-  ): Promise<{ readonly index: MediaIndex; readonly spec: VideoSpec }> {
-    let spec: VideoSpec | null = null;
-    let index: MediaIndex | null = null;
-    const ledger: AssetLedger = {
-      beginProcessing: async () => ({
-        ...{ assetId: taskId, projectId, attempt, profiles, targetSegmentSeconds },
-        ...{ sourceKey: source.key, sourceBytes: source.bytes, outPrefix: `${source.prefix}out/${attempt}/` },
-        ...{ staticMp4: outputs.mp4.length > 0, progress: 0 },
-      }),
-      progressed: (_, done) => progressed(FETCHED + done * (ENCODED - FETCHED)),
-      async probed(_, found) {
-        spec = found;
-      },
-      async playable() {},
-      async finished(_, made) {
-        index = made;
-      },
-      async failed(_, sentence) {
-        throw new TaskFailed(sentence, { isFinal: true });
-      },
+    { signal, progressed }: TaskRun,
+  ): Promise<MadeMedia> {
+    const work = {
+      assetId: taskId,
+      projectId,
+      attempt,
+      profiles,
+      targetSegmentSeconds,
+      sourceKey: source.key,
+      sourceBytes: source.bytes,
+      outPrefix: `${source.prefix}out/${attempt}/`,
+      staticMp4: outputs.mp4.length > 0,
     };
-    await this.#settings.processor.process(taskId, ledger, signal);
-    if (!spec || !index) throw new Error("processing ended without a result");
-    return { index, spec };
+    return this.#settings.processor.process(work, {
+      signal,
+      progressed: (done) => progressed(FETCHED + done * (ENCODED - FETCHED)),
+      scanned: async () => {},
+    });
   }
 
-  async #write({ outputs }: TranscodeWork, bucket: CustomerStore, index: MediaIndex, { signal, progressed }: How) {
+  async #write({ outputs }: TranscodeWork, bucket: CustomerStore, index: MediaIndex, { signal, progressed }: TaskRun) {
     const { store } = this.#settings;
     let [written, all] = [0, 1];
     const onBytes = (bytes: number) => {

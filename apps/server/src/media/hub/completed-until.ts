@@ -1,6 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
-import { whenRendition } from "../packaging/when-rendition.ts";
 
 /** After this, the source's segment is complete, or never will be. */
 const MAX_SOURCE_MS = 12_000;
@@ -26,4 +25,20 @@ export async function completedUntil(
     MAX_SOURCE_MS,
   );
   await complete(rungs, lateRungsMs);
+}
+
+/** Resolves when `isTrue`, which is asked now and after each change of the rendition, or after `maxWaitMs`. */
+async function whenRendition(
+  rendition: Pick<LiveRendition, "onChange">,
+  isTrue: () => boolean,
+  clock: Clock,
+  maxWaitMs: number,
+): Promise<void> {
+  if (isTrue()) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = rendition.onChange(() => isTrue() && resolve());
+  const deadline = clock.after(maxWaitMs, resolve);
+  await promise;
+  stop();
+  deadline.cancel();
 }

@@ -11,6 +11,8 @@ const MAX_EARLY_BYTES = 8 * 1024 * 1024;
 const MAX_UNASKED_BYTES = 32 * 1024 * 1024;
 const LOOK_AGAIN_MS = 50;
 
+export const TAKEN_OVER = "Another encoder took this stream over.";
+
 /** Limit of a decoder configuration, which every init segment, journal and index repeats. Real ones have a few hundred bytes. */
 const MAX_CONFIG_BYTES = 64 * 1024;
 
@@ -20,8 +22,9 @@ export interface HubPublicationSettings {
   readonly publishGate: PublishGate;
   readonly grant: PublishGrant;
   readonly publisher: PublisherHandle;
-  readonly sessionFor: (grant: PublishGrant, start: SessionStart) => LiveSession;
-  /** The publication ended before it had a session. */
+  /** The session that the publisher begins or goes on with; null if a newer publisher has it. */
+  readonly sessionFor: (publication: HubPublication, start: SessionStart) => LiveSession | null;
+  /** The publication ended while its session was being begun, or may have been: the database may take it for the owner. */
   readonly onEndedEarly: (why: PublicationEnd, reason: string) => void;
   readonly onClosed: (publication: HubPublication) => void;
 }
@@ -61,6 +64,11 @@ export class HubPublication implements Publication {
     else if (this.#state === "beginning") this.#early.push(track);
   }
 
+  /** Its media has not begun. */
+  get isWaiting(): boolean {
+    return this.#state === "waiting";
+  }
+
   get waitMs(): number {
     if (this.#state === "beginning" && this.#earlyBytes > MAX_EARLY_BYTES) return LOOK_AGAIN_MS;
     return this.#state === "closed" ? 0 : this.#pace.waitMs(this.#settings.clock.monotonic());
@@ -92,9 +100,8 @@ export class HubPublication implements Publication {
       return;
     }
     const { epoch } = this.grant;
-    if (!this.#session) this.#settings.onEndedEarly(why, reason);
-    else if (why === "clean-stop") this.#session.cleanStop(epoch, reason);
-    else this.#session.sourceLost(epoch, reason);
+    if (why === "clean-stop") this.#session?.cleanStop(epoch, reason);
+    else this.#session?.sourceLost(epoch, reason);
     this.#close();
   }
 
@@ -112,6 +119,7 @@ export class HubPublication implements Publication {
       start = await publishGate.begin(this.grant, clock.now());
     } catch (error) {
       log.error({ err: error, streamId: this.grant.streamId }, "could not start a session");
+      this.#settings.onEndedEarly("source-lost", "could not start a session");
       return this.refuse("The server could not begin a session. Try again in a moment.", true);
     }
     if (this.#state !== "beginning") {
@@ -119,10 +127,15 @@ export class HubPublication implements Publication {
       return;
     }
     if (!start) return this.refuse("This stream was taken over by another encoder, or may no longer be published.");
-    this.#session = this.#settings.sessionFor(this.grant, start);
+    const session = this.#settings.sessionFor(this, start);
+    if (!session) return this.refuse(TAKEN_OVER);
+    this.#session = session;
     this.#session.attach(this.grant.epoch, {
       protocol: publisher.protocol,
       takeLink: () => publisher.takeLink?.() ?? null,
+      get linkState() {
+        return publisher.linkState ?? "";
+      },
       close: (reason) => {
         this.end("source-lost", reason);
         publisher.close(reason);

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { PublishGrant } from "../../ports/index.ts";
-import { LivePipeline } from "../live-pipeline.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "../testing/fake-gates.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import { Timeline } from "../timeline/timeline.ts";
 import { Hub } from "./hub.ts";
 
 const WINDOW_MS = 30_000;
@@ -65,7 +65,7 @@ async function send({ publication }: Broadcast, shape: SourceShape): Promise<voi
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const ended = () => log.of("source-ended").map(({ why, epoch }) => [why, epoch]);
 const session = () => hub.sessionOf("playstream1");
-const lastMsn = () => session()?.pipeline.renditions[0]?.newestPart?.msn;
+const lastMsn = () => session()?.outputs.renditions[0]?.newestPart?.msn;
 
 describe("a publisher", () => {
   test("that never sends a keyframe makes no session", async () => {
@@ -82,7 +82,7 @@ describe("a publisher", () => {
     publication.end("source-lost", "socket closed");
     await settled();
     expect(session()).toBeUndefined();
-    expect(ended()).toEqual([["source-lost", 1]]);
+    expect(log.facts).toEqual([]);
   });
 
   test("loses nothing while its session is being begun in the database", async () => {
@@ -95,7 +95,7 @@ describe("a publisher", () => {
     expect(session()).toBeUndefined();
     open();
     await settled();
-    expect(session()?.pipeline.renditions[0]?.open?.parts).toHaveLength(2);
+    expect(session()?.outputs.renditions[0]?.open?.parts).toHaveLength(2);
   });
 
   test("that stops on purpose ends the session at once, with the end of the list", async () => {
@@ -104,7 +104,7 @@ describe("a publisher", () => {
     broadcast.publication.end("clean-stop", "FCUnpublish");
     await settled();
     expect(session()?.isFinished).toBe(true);
-    expect(session()?.pipeline.playlist("source")?.text()).toContain("#EXT-X-ENDLIST");
+    expect(session()?.outputs.playlist("source")?.text()).toContain("#EXT-X-ENDLIST");
     expect(ended()).toEqual([["clean-stop", 1]]);
     expect(log.of("segment-closed").length).toBe(2);
   });
@@ -113,13 +113,13 @@ describe("a publisher", () => {
     const broadcast = publish();
     await send(broadcast, { seconds: 3 });
     const broken = session();
-    vi.spyOn(broken?.pipeline ?? expect.fail(), "tick").mockImplementation(() => {
+    vi.spyOn(broken?.timeline ?? expect.fail(), "tick").mockImplementation(() => {
       throw new Error("a sample that cannot be written");
     });
     clock.advance(50);
     await settled();
     expect(broken?.isFinished).toBe(true);
-    expect(broken?.pipeline.playlist("source")?.text()).toContain("#EXT-X-ENDLIST");
+    expect(broken?.outputs.playlist("source")?.text()).toContain("#EXT-X-ENDLIST");
     expect(broadcast.publisher.closedWith).toMatch(/could not process this stream/);
     expect(ended()).toEqual([["clean-stop", 1]]);
   });
@@ -127,7 +127,7 @@ describe("a publisher", () => {
   test("whose first media cannot be processed is closed with a sentence", async () => {
     const { publication, publisher } = publish();
     publication.track(VIDEO);
-    const broken = vi.spyOn(LivePipeline.prototype, "packet").mockImplementation(() => {
+    const broken = vi.spyOn(Timeline.prototype, "packet").mockImplementation(() => {
       throw new Error("a sample that cannot be written");
     });
     for (const { packet } of syntheticSource({ seconds: 0.2 })) publication.packet(packet);
@@ -194,10 +194,7 @@ describe("a publisher", () => {
     expect(second.publisher.closedWith).toContain("too large");
     expect(session()).toMatchObject({ isLive: false, isFinished: false });
     await settled();
-    expect(ended()).toEqual([
-      ["source-lost", 1],
-      ["source-lost", 2],
-    ]);
+    expect(ended()).toEqual([["source-lost", 2]]);
   });
 
   test("that is refused by the gate is told so", async () => {
@@ -215,12 +212,12 @@ describe("a lost source", () => {
     const { sessionId = "" } = session() ?? {};
     first.publication.end("source-lost", "socket closed");
     await settled();
-    expect(session()?.pipeline.playlist("source")?.text()).not.toContain("#EXT-X-ENDLIST");
+    expect(session()?.outputs.playlist("source")?.text()).not.toContain("#EXT-X-ENDLIST");
     clock.advance(10_000);
     gate.nextStart = { sessionId };
     await send(publish(), { seconds: 3, clockAt: 500 });
     expect(session()?.sessionId).toBe(sessionId);
-    const discontinuities = session()?.pipeline.renditions.map(({ listed }) =>
+    const discontinuities = session()?.outputs.renditions.map(({ listed }) =>
       listed.filter((s) => s.discontinuity).map(({ msn }) => msn),
     );
     expect(discontinuities).toEqual([[], []]);
@@ -286,8 +283,10 @@ describe("a second publisher with the key", () => {
     await send(first, { seconds: 3 });
     gate.nextStart = { sessionId: session()?.sessionId ?? "" };
     const second = publish();
-    expect(first.publisher.closedWith).toMatch(/took this stream over/);
+    // A connection with the key and no media changes nothing.
+    expect(first.publisher.closedWith).toBeNull();
     await send(second, { seconds: 3, clockAt: 77 });
+    expect(first.publisher.closedWith).toMatch(/took this stream over/);
     const before = log.facts.length;
     first.publication.packet({
       trackId: 0,
@@ -304,13 +303,98 @@ describe("a second publisher with the key", () => {
     expect(lastMsn()).toBe(4);
   });
 
-  test("with an older grant loses", () => {
-    const older = gate.grant();
+  test("and no media waits beside three more, and no further ones", async () => {
+    const owner = publish();
+    await send(owner, { seconds: 0.2 });
+    const waiting = Array.from({ length: 6 }, () => publish());
+    expect(waiting.map(({ publisher }) => publisher.closedWith !== null)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(owner.publisher.closedWith).toBeNull();
+    expect(hub.publisherCount).toBe(5);
+  });
+
+  test("with an older grant loses, though the database hears of it first", async () => {
+    const older = publish();
     const current = publish();
-    const late = new FakePublisher();
-    hub.open(older, late);
-    expect(late.closedWith).toMatch(/took this stream over/);
+    await send(current, { seconds: 1 });
+    gate.nextStart = { sessionId: session()?.sessionId ?? "" };
+    await send(older, { seconds: 0.2 });
+    expect(older.publisher.closedWith).toMatch(/took this stream over/);
     expect(current.publisher.closedWith).toBeNull();
+    expect(session()).toMatchObject({ isLive: true, epoch: current.grant.epoch });
+  });
+});
+
+describe("a session that another node has now", () => {
+  const elsewhere = (epoch: number) => ({ streamId: "stream-1", sessionId: "session-1", epoch, nodeId: "other" });
+
+  test("lets its publisher go, reports no end of the source, and its list stays open", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    expect(hub.held()).toEqual([{ streamId: "stream-1", sessionId: "session-1", epoch: 1, isLive: true }]);
+    hub.moved(elsewhere(1));
+    expect(broadcast.publisher.closedWith).toBeNull();
+    const viewers = { stretch: vi.fn(), cut: vi.fn(), sample: vi.fn(), pause: vi.fn(), end: vi.fn(), moved: vi.fn() };
+    session()?.outputs.feed.attach(viewers, { from: "now" });
+    hub.moved(elsewhere(2));
+    expect(broadcast.publisher.closedWith).toMatch(/took this stream over/);
+    expect([viewers.moved.mock.calls.length, viewers.end.mock.calls.length]).toEqual([1, 0]);
+    clock.advance(WINDOW_MS + 1_000);
+    await settled();
+    expect(session()?.outputs.playlist("source")?.text()).not.toContain("#EXT-X-ENDLIST");
+    expect([hub.held(), ended(), hub.figures.sessions]).toEqual([[], [], 0]);
+    expect(log.of("segment-closed").map(({ epoch }) => epoch)).toEqual([1, 1]);
+    clock.advance(60_000);
+    expect(session()).toBeUndefined();
+  });
+
+  test.each([
+    { knows: true, gives: 60, first: 60 },
+    { knows: false, gives: 60, first: 60 },
+    // A database that lost its last rows in a failover.
+    { knows: false, gives: 2, first: 3 },
+  ])(
+    "and that comes back goes on at the given number, or at its own if that is later: %j",
+    async ({ knows, gives, first }) => {
+      const broadcast = publish();
+      await send(broadcast, { seconds: 3 });
+      broadcast.publication.end("source-lost", "socket closed");
+      const before = session();
+      if (knows) hub.moved(elsewhere(2));
+      gate.grant();
+      const back = publish();
+      const resume = { ...(before?.timeline.position ?? expect.fail()), nextMsn: gives };
+      gate.nextStart = { sessionId: "session-1", previousEpoch: 2, resume };
+      await send(back, { seconds: 3, clockAt: 77 });
+      expect(session()).not.toBe(before);
+      expect(session()?.outputs.renditions[0]?.firstMsn).toBe(first);
+      expect(before?.isLeft).toBe(true);
+    },
+  );
+
+  test("as far as a node without its lease can know is not ended there at the end of the window", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    broadcast.publication.end("source-lost", "socket closed");
+    gate.isAlone = true;
+    clock.advance(WINDOW_MS);
+    expect(session()?.isLeft).toBe(true);
+    expect(session()?.outputs.playlist("source")?.text()).not.toContain("#EXT-X-ENDLIST");
+    gate.isAlone = false;
+  });
+
+  test("whose window was over in the database meanwhile lets its publisher go, who may return", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    hub.windowOver("session-1");
+    expect(broadcast.publisher.closedWith).toMatch(/could not reach its database .* reconnect/);
+    expect(session()?.isFinished).toBe(true);
   });
 });
 

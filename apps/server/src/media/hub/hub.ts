@@ -1,25 +1,28 @@
-import type { Clock, Timer } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Timer } from "../../platform/clock.ts";
 import type {
-  EventSink,
+  HeldSession,
   PublishGate,
   PublishGrant,
-  RecordingRoom,
   SessionStart,
   StopReason,
+  StreamMove,
+  TimelinePosition,
 } from "../../ports/index.ts";
-import type { LadderResources } from "../ladder/live-ladder.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import type { ChapterPart } from "../recording/spool-chapter.ts";
-import type { RestreamResources } from "../restream/session-targets.ts";
-import { HubPublication } from "./hub-publication.ts";
-import { LiveSession } from "./live-session.ts";
+import { Sent } from "../sent.ts";
+import { HubPublication, TAKEN_OVER } from "./hub-publication.ts";
+import { LiveSession, type LiveSessionSettings } from "./live-session.ts";
 
 const TICK_MS = 50;
-/** How long a finished session's playlists stay available for its last viewers. */
+/** How long a finished session's playlists stay available for its last viewers, and those of one that another node has now. */
 const KEEP_FINISHED_MS = 60_000;
+/** Publishers of one stream that have sent no media. Beyond this, the oldest leaves. */
+const MAX_WAITING = 4;
+/** A request that waits for a list's next part has its answer by then. */
+const WAITING_ANSWERED_MS = 30_000;
 
 const STOP_SENTENCES: Record<StopReason, string> = {
   terminated: "The stream was terminated by its owner. It may be published again at once.",
@@ -27,18 +30,22 @@ const STOP_SENTENCES: Record<StopReason, string> = {
   deleted: "The stream was deleted by its owner.",
   "key-rotated": "The stream has a new stream key. Publish again with that one.",
 };
+const WINDOW_OVER =
+  "The session ended because the server could not reach its database for longer than the reconnect window. Please reconnect.";
 
-export interface HubSettings {
-  readonly clock: Clock;
-  readonly log: Log;
+type NodeSetting =
+  | "clock"
+  | "log"
+  | "eventSink"
+  | "reconnectWindowMs"
+  | "ladder"
+  | "restream"
+  | "orchestrator"
+  | "recordingRoom";
+
+export interface HubSettings extends Pick<LiveSessionSettings, NodeSetting> {
   readonly publishGate: PublishGate;
-  readonly eventSink: EventSink;
   readonly memory: MediaMemory;
-  readonly reconnectWindowMs: number;
-  readonly ladder: LadderResources;
-  readonly restream: RestreamResources;
-  readonly orchestrator: { readonly address: string; readonly url: string };
-  readonly recordingRoom: () => RecordingRoom;
   readonly createRecorder: (grant: PublishGrant, start: SessionStart, part: ChapterPart) => SessionRecorder;
 }
 
@@ -49,7 +56,7 @@ export interface HubFigures {
   readonly bytesReceived: number;
   readonly bytesSent: number;
   /** Number of parts and segments sent to viewers. */
-  readonly sent: LiveSession["sent"];
+  readonly sent: Sent["responses"];
   /** Sessions with a running ladder. */
   readonly ladders: number;
   readonly transcodeLagMs: number;
@@ -57,17 +64,22 @@ export interface HubFigures {
   readonly targets: { readonly pending: number; readonly online: number; readonly offline: number };
 }
 
-/** The publishers of this node, one per stream with the newest grant winning, and the sessions that viewers find here. */
+/**
+ * The publishers of this node, and the sessions that viewers find here. A stream's owner is the publisher whose media began last: until then, a
+ * newer one changes nothing for it.
+ */
 export class Hub {
   readonly #settings: HubSettings;
-  readonly #publications = new Map<string, HubPublication>();
+  readonly #publications = new Set<HubPublication>();
+  /** By stream. */
+  readonly #owners = new Map<string, HubPublication>();
   readonly #sessions = new Map<string, LiveSession>();
   readonly #byPlaybackId = new Map<string, LiveSession>();
   /** Runs while there is a session. */
   #ticker: Timer | null = null;
   readonly #sealing = new Set<Promise<void>>();
   /** Bytes of forgotten sessions. */
-  readonly #past = { bytesReceived: 0, bytesSent: 0, playlist: 0, part: 0, segment: 0 };
+  readonly #past = { bytesReceived: 0, sent: new Sent() };
 
   constructor(settings: HubSettings) {
     this.#settings = settings;
@@ -80,57 +92,70 @@ export class Hub {
   /** Media currently moving through this node, and totals since its start. */
   get figures(): HubFigures {
     const sessions = [...this.#sessions.values()];
+    const sent = new Sent();
+    for (const one of [this.#past, ...sessions]) sent.add(one.sent);
     const sum = (value: (session: LiveSession) => number) => sessions.reduce((total, one) => total + value(one), 0);
     return {
       publishers: this.publisherCount,
-      sessions: sum((session) => (session.isFinished ? 0 : 1)),
+      sessions: sum((session) => (session.isFinished || session.isLeft ? 0 : 1)),
       bytesReceived: this.#past.bytesReceived + sum((session) => session.bytesReceived),
-      bytesSent: this.#past.bytesSent + sum((session) => session.bytesSent),
-      sent: {
-        playlist: this.#past.playlist + sum(({ sent }) => sent.playlist),
-        part: this.#past.part + sum(({ sent }) => sent.part),
-        segment: this.#past.segment + sum(({ sent }) => sent.segment),
-      },
-      ladders: sum(({ pipeline }) => (pipeline.transcodingState === "running" ? 1 : 0)),
-      transcodeLagMs: Math.max(0, ...sessions.map(({ pipeline }) => pipeline.transcodingLagMs)),
+      bytesSent: sent.bytes,
+      sent: sent.responses,
+      ladders: sum(({ outputs }) => (outputs.ladder?.status.state === "running" ? 1 : 0)),
+      transcodeLagMs: Math.max(0, ...sessions.map(({ outputs }) => outputs.ladder?.lagMs ?? 0)),
       targets: countStates(sessions),
     };
   }
 
-  /** Give a publisher its place. An older publisher of the same stream is dismissed at once. */
+  /** Give a publisher its place. An older publisher of the same stream is dismissed when the media of this one begins. */
   open(grant: PublishGrant, publisher: PublisherHandle): Publication {
-    const { clock, log, publishGate, eventSink } = this.#settings;
+    const { clock, eventSink } = this.#settings;
     const publication = new HubPublication({
-      clock,
-      log,
-      publishGate,
+      ...this.#settings,
       grant,
       publisher,
       sessionFor: (by, start) => this.#sessionFor(by, start),
       onEndedEarly: (why, reason) => {
         const { streamId, epoch } = grant;
-        eventSink.report({
-          type: "source-ended",
-          streamId,
-          epoch,
-          at: clock.now(),
-          why,
-          reason,
-          lastPacketAt: clock.now(),
-        });
+        const at = clock.now();
+        eventSink.report({ type: "source-ended", streamId, epoch, at, why, reason, lastPacketAt: at });
       },
       onClosed: (closed) => {
-        if (this.#publications.get(grant.streamId) === closed) this.#publications.delete(grant.streamId);
+        this.#publications.delete(closed);
+        if (this.#owners.get(grant.streamId) === closed) this.#owners.delete(grant.streamId);
       },
     });
-    const current = this.#publications.get(grant.streamId);
-    if (current && current.grant.epoch > grant.epoch) {
-      publication.refuse("Another encoder took this stream over.");
-      return publication;
-    }
-    this.#publications.set(grant.streamId, publication);
-    current?.refuse("Another encoder took this stream over.");
+    this.#publications.add(publication);
+    const waiting = [...this.#publications].filter((each) => each.isWaiting && each.grant.streamId === grant.streamId);
+    if (waiting.length > MAX_WAITING) waiting[0]?.refuse(TAKEN_OVER);
     return publication;
+  }
+
+  /** The sessions that this node takes for its own. */
+  held(): HeldSession[] {
+    return [...this.#sessions.values()]
+      .filter((session) => !session.isFinished && !session.isLeft)
+      .map(({ streamId, sessionId, epoch, isLive }) => ({ streamId, sessionId, epoch, isLive }));
+  }
+
+  /**
+   * The stream has an owner on another node. A publisher of before is let go; targets and recording of its session end, and the playlists stay as
+   * they are, because the session goes on there.
+   */
+  moved({ streamId, epoch }: Pick<StreamMove, "streamId" | "epoch">): void {
+    const owner = this.#owners.get(streamId);
+    if (owner && owner.grant.epoch < epoch) owner.refuse(TAKEN_OVER);
+    for (const session of this.#sessions.values())
+      if (session.streamId === streamId && session.epoch < epoch) this.#leave(session);
+  }
+
+  /** The session ended in the database without this node, which could not reach it. */
+  windowOver(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (!session) return;
+    const owner = this.#owners.get(session.streamId);
+    if (owner?.grant.epoch === session.epoch) owner.refuse(WINDOW_OVER, true);
+    session.finish();
   }
 
   /** The session with this id, live or recently finished. */
@@ -145,9 +170,8 @@ export class Hub {
 
   /** Close the stream's publisher and end its session, or let it wait for a new key. Suspended and deleted streams leave no playlist behind. */
   stop(streamId: string, why: StopReason): void {
-    const publication = this.#publications.get(streamId);
-    this.#publications.delete(streamId);
-    publication?.refuse(STOP_SENTENCES[why]);
+    for (const publication of [...this.#publications])
+      if (publication.grant.streamId === streamId) publication.refuse(STOP_SENTENCES[why]);
     for (const session of this.#sessions.values()) {
       if (session.streamId !== streamId) continue;
       if (why === "key-rotated") {
@@ -168,10 +192,10 @@ export class Hub {
 
   /** Shut down cleanly: publishers are told to reconnect, sessions end, recordings are sealed. */
   async drain(): Promise<void> {
-    for (const publication of [...this.#publications.values()])
+    for (const publication of [...this.#publications])
       publication.refuse("The server is shutting down. Please reconnect.", true);
     for (const session of this.#sessions.values()) {
-      if (!session.isFinished) session.cleanStop(session.epoch, "server shutting down");
+      if (!session.isFinished && !session.isLeft) session.cleanStop(session.epoch, "server shutting down");
     }
     await Promise.allSettled(this.#sealing);
   }
@@ -181,31 +205,37 @@ export class Hub {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
-  #sessionFor(grant: PublishGrant, start: SessionStart): LiveSession {
+  #sessionFor(publication: HubPublication, start: SessionStart): LiveSession | null {
+    const { grant } = publication;
+    const owner = this.#owners.get(grant.streamId);
+    if (owner && owner.grant.epoch > grant.epoch) return null;
+    this.#owners.set(grant.streamId, publication);
+    owner?.refuse(TAKEN_OVER);
     const known = this.#sessions.get(start.sessionId);
-    if (known && !known.isFinished) {
+    if (known && !known.isFinished && !known.isLeft && known.epoch === start.previousEpoch) {
       known.targets.set(start.targets);
       return known;
     }
-    for (const other of this.#sessions.values()) if (other.streamId === grant.streamId) other.finish();
+    for (const other of this.#sessions.values())
+      if (other.streamId === grant.streamId && other !== known && !other.isLeft) other.finish();
+    // Another node had the session in between: its list cannot go on here, and its numbers are used.
+    if (known) this.#replace(known);
+    return this.#open(grant, { ...start, resume: later(start.resume, known?.timeline.position ?? null) });
+  }
+
+  #open(grant: PublishGrant, start: SessionStart): LiveSession {
+    const { publishGate, memory, createRecorder } = this.#settings;
     const session = new LiveSession({
-      clock: this.#settings.clock,
-      eventSink: this.#settings.eventSink,
-      memory: this.#settings.memory.parts,
-      reconnectWindowMs: this.#settings.reconnectWindowMs,
-      ladder: this.#settings.ladder,
-      restream: this.#settings.restream,
-      askTargets: () => this.#settings.publishGate.targets(grant.streamId),
-      log: this.#settings.log,
-      orchestrator: this.#settings.orchestrator,
-      recordingRoom: this.#settings.recordingRoom,
-      streamId: grant.streamId,
-      projectId: grant.projectId,
-      playbackId: grant.playbackId,
+      ...this.#settings,
+      memory: memory.parts,
+      askTargets: () => publishGate.targets(grant.streamId),
+      grant,
       start,
-      recorder: start.record ? this.#settings.createRecorder(grant, start, "source") : null,
-      rungRecorder: start.recordedProfiles.length > 0 ? this.#settings.createRecorder(grant, start, "rungs") : null,
+      recorder: start.record ? createRecorder(grant, start, "source") : null,
+      rungRecorder: start.recordedProfiles.length > 0 ? createRecorder(grant, start, "rungs") : null,
       onFinished: (finished) => this.#finished(finished),
+      // A node without its lease cannot know whether the session goes on at another.
+      onWindowOver: (over) => (publishGate.hasLease() ? over.finish() : this.#leave(over)),
     });
     this.#ticker ??= this.#settings.clock.every(TICK_MS, () => {
       for (const session of this.#sessions.values()) session.tick();
@@ -220,6 +250,18 @@ export class Hub {
     this.#ticker = null;
   }
 
+  #leave(session: LiveSession): void {
+    if (session.isFinished || session.isLeft) return;
+    session.leave();
+    this.#finished(session);
+  }
+
+  /** Out of the way of a session with the same id. */
+  #replace(session: LiveSession): void {
+    this.#leave(session);
+    this.#forget(session);
+  }
+
   #finished(session: LiveSession): void {
     const sealing = session.sealed().finally(() => this.#sealing.delete(sealing));
     this.#sealing.add(sealing);
@@ -231,13 +273,23 @@ export class Hub {
     this.#sessions.delete(session.sessionId);
     if (this.#sessions.size === 0) this.#stopTicking();
     this.#past.bytesReceived += session.bytesReceived;
-    this.#past.bytesSent += session.bytesSent;
-    this.#past.playlist += session.sent.playlist;
-    this.#past.part += session.sent.part;
-    this.#past.segment += session.sent.segment;
-    session.dispose();
+    this.#past.sent.add(session.sent);
+    // The bytes of a session that goes on elsewhere may still be waited for.
+    if (session.isLeft) this.#settings.clock.after(WAITING_ANSWERED_MS, () => session.dispose());
+    else session.dispose();
     if (this.#byPlaybackId.get(session.playbackId) === session) this.#byPlaybackId.delete(session.playbackId);
   }
+}
+
+/** A position that no name of either is behind. */
+function later(a: TimelinePosition | null, b: TimelinePosition | null): TimelinePosition | null {
+  if (!a || !b) return a ?? b;
+  return {
+    ...a,
+    nextMsn: Math.max(a.nextMsn, b.nextMsn),
+    discontinuitySequence: Math.max(a.discontinuitySequence, b.discontinuitySequence),
+    endTicks: Math.max(a.endTicks, b.endTicks),
+  };
 }
 
 function countStates(sessions: readonly LiveSession[]): HubFigures["targets"] {

@@ -80,6 +80,7 @@ export class IngestRig {
           return this.authorize(request);
         },
         begin: () => Promise.resolve(null),
+        hasLease: () => true,
         refused: (attempt) => void this.refused.push(attempt),
       },
       hub: {

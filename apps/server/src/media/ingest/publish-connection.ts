@@ -1,5 +1,5 @@
-import type { PublishDecision } from "../../ports/index.ts";
-import type { LinkMeasure, Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
+import type { LinkMeasure, PublishDecision, SrtMeasure } from "../../ports/index.ts";
+import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import { OUT_OF_TURN, type Refusal, refusalOf, refusalOfError } from "./publish-refusals.ts";
 import { type PacedSender, PublishRest } from "./publish-rest.ts";
 import type { PublishSettings } from "./publish-settings.ts";
@@ -24,7 +24,9 @@ export interface PublishWire {
   /** Resumes reading after a pause for pace. May throw, because buffered data is parsed. */
   resume(): void;
   /** Connection quality, if the protocol reports it. */
-  takeLink?(): LinkMeasure | null;
+  takeLink?(): LinkMeasure | SrtMeasure | null;
+  /** A word for its state; a change is reported at once. */
+  readonly linkState?: string;
   /** Called when the sender gets ahead of real time, and when it no longer is. */
   paceChanged(isAhead: boolean): void;
   /** The key was accepted: confirm it and read media from now on. May throw, because buffered data is parsed. */
@@ -78,8 +80,13 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   }
 
   /** PublisherHandle: connection quality. */
-  takeLink(): LinkMeasure | null {
+  takeLink(): LinkMeasure | SrtMeasure | null {
     return this.#wire.takeLink?.() ?? null;
+  }
+
+  /** PublisherHandle: its state in a word. */
+  get linkState(): string {
+    return this.#wire.linkState ?? "";
   }
 
   /** Sets the client that a proxy named. */

@@ -1,29 +1,19 @@
 import type { LadderProfile } from "../../ports/index.ts";
 import type { VideoTrack } from "../packet.ts";
+import type { TranscodeRung } from "../transcode/index.ts";
 
 /** One rung as it is encoded and listed. */
-export interface Rung {
-  readonly index: number;
+export interface Rung extends TranscodeRung {
   /** Rendition id in URLs; never the profile's name. */
   readonly id: string;
   readonly name: string;
-  readonly width: number;
-  readonly height: number;
-  readonly bitrateBps: number;
-  readonly frameRate: { readonly num: number; readonly den: number } | null;
-  readonly profile: H264Profile;
-  readonly quality: number | null;
-  /** Seconds between IDR pictures within a segment, which begins with one; 0 for all pictures, null for no others. */
-  readonly keyframeSeconds: number | null;
-  /** H.264 level as text, `3.1`. */
-  readonly level: string;
   /** RFC 6381, known before the first frame is encoded. */
   readonly codecString: string;
   /** Encoded only for a multistream target: viewers have the source, which is no larger. */
   readonly isForTargets: boolean;
 }
 
-type H264Profile = "baseline" | "main" | "high";
+type H264Profile = NonNullable<Rung["profile"]>;
 
 /** Assumed if neither source nor profile tells: high enough for any level that a player would refuse. */
 const ASSUMED_FPS = 60;

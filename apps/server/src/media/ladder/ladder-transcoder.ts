@@ -1,18 +1,10 @@
-import type { Clock, Timer } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import { DroppedSamples } from "../feed/dropped-samples.ts";
+import type { Timer } from "../../platform/clock.ts";
 import type { SessionFeed } from "../feed/session-feed.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
-import {
-  type EncoderName,
-  FrameRateMeter,
-  type FromChild,
-  SupervisedChild,
-  type ToChild,
-  type TranscodeChildren,
-} from "../transcode/index.ts";
+import { FrameRateMeter, type FromChild } from "../transcode/index.ts";
+import { LadderChild, type LadderChildSettings } from "./ladder-child.ts";
 import type { Rung } from "./ladder-plan.ts";
 import { MadeRungs } from "./made-rungs.ts";
 import type { RungFeed } from "./rung-feed.ts";
@@ -28,32 +20,16 @@ import {
 const ASK_AGAIN_MS = 10_000;
 /** A transcoder that keeps failing is retried less and less often. */
 const MAX_ASK_AGAIN_MS = 300_000;
-const FLUSH_MS = 1500;
-/** Beyond either limit the child is too slow, and nothing is sent before the first IDR after it has caught up. */
-const MAX_LAG_MS = 2000;
-const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS_A_SEGMENT = 3;
+/** Segments would be late. */
+const MAX_LAG_MS = 2000;
 /** Jitter is not a change of the frame rate. */
 const FPS_TOLERANCE = 0.2;
-const RESTART_MS = [0, 250, 1000];
 /** A child that is further behind is replaced where the rungs change: what waits in it would make the next segments late, too. */
 const MAX_LAG_OF_CHANGE_MS = 500;
-/** A machine that stays too slow is not told of at every group of pictures. */
-const TELL_BEHIND_MS = 60_000;
 
-/** A node's encoding settings. */
-export interface EncodingSettings {
-  /** x264 preset: `superfast` and so on. */
-  readonly preset: string;
-  readonly encoder: EncoderName;
-}
-
-export interface LadderTranscoderSettings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly encoding: EncodingSettings;
+export interface LadderTranscoderSettings extends Pick<LadderChildSettings, "clock" | "log" | "encoding" | "children"> {
   readonly admission: TranscodeAdmission;
-  readonly children: TranscodeChildren;
   /** The feed of the pictures, which brings a fresh child to where the one before was. */
   readonly source: Pick<SessionFeed, "replay">;
   readonly rungs: readonly Rung[];
@@ -79,34 +55,31 @@ export class LadderTranscoder {
   readonly #settings: LadderTranscoderSettings;
   readonly #feeds: readonly RungFeed[];
   readonly #segments = new SegmentAttempts();
-  readonly #dropped: DroppedSamples;
   readonly #made: MadeRungs;
-  #toldBehindAt = Number.NEGATIVE_INFINITY;
   #status: TranscodingStatus = { state: "off" };
   #track: VideoTrack | null = null;
   #slot: TranscodeSlot | null = null;
   readonly #meter = new FrameRateMeter();
   /** Null until enough was sent; then the slot is counted with this rate, whatever the source declares. */
   #measuredFps: number | null = null;
-  readonly #child: SupervisedChild;
-  #childNumber = 0;
+  readonly #child: LadderChild;
   #askAgain: Timer | null = null;
   #givenUp = 0;
-  /** The child was too slow: nothing is sent before the next IDR. */
-  #skipsToIdr = false;
-  #flushId = 0;
-  /** A running flush, and the actions that wait for it. */
-  #flushing: { readonly id: number; readonly after: (() => void)[]; readonly deadline: Timer } | null = null;
 
   constructor(settings: LadderTranscoderSettings) {
     this.#settings = settings;
     this.#feeds = settings.feeds;
-    this.#dropped = new DroppedSamples(settings.log, "ladder");
     this.#made = new MadeRungs(settings.rungs);
-    this.#child = new SupervisedChild({
+    this.#child = new LadderChild({
+      ...settings,
+      name: "ladder",
+      maxLagMs: MAX_LAG_MS,
       // A whole segment is a success, and takes long enough by itself.
-      ...{ clock: settings.clock, children: settings.children, restartMs: RESTART_MS, steadyMs: 0 },
+      steadyMs: 0,
       message: (message) => this.#receive(message),
+      ended: () => {
+        for (const feed of this.#feeds) feed.flush();
+      },
       died: (reason, isLast) => this.#died(reason, isLast),
       restart: () => this.#track && this.#replaceChild(this.#track),
     });
@@ -118,7 +91,7 @@ export class LadderTranscoder {
 
   /** The age of the oldest picture that the child was sent and has not encoded. */
   get lagMs(): number {
-    return this.#child.lagMs;
+    return this.#child.process.lagMs;
   }
 
   /** Whether the rung with this index is encoded now; on a machine that is too slow for it, a rung is paused. */
@@ -144,8 +117,8 @@ export class LadderTranscoder {
   stretch(track: VideoTrack | null): void {
     const isSame = track !== null && this.#track !== null && Buffer.compare(track.config, this.#track.config) === 0;
     this.#track = track;
-    if (isSame && this.#child.isRunning) return;
-    this.#dropChild();
+    if (isSame && this.#child.process.isRunning) return;
+    this.#child.drop();
     this.#askAgain?.cancel();
     if (this.#status.state === "starting" || this.#status.state === "running") this.#change({ type: "child-died" });
     if (track) this.#admit(track);
@@ -154,17 +127,17 @@ export class LadderTranscoder {
   cut(cut: Cut): void {
     this.#followLoad();
     this.#segments.begin(cut.msn, this.#made.indices);
-    this.#inOrder(() => {
+    this.#child.inOrder(() => {
       for (const feed of this.#feeds) feed.cut(cut);
     });
-    this.#child.send(messageOfCut(cut));
+    this.#child.cut(cut);
   }
 
   sample(sample: Sample): void {
     const { clock } = this.#settings;
     this.#segments.sent(sample.data.byteLength, clock.now(), clock.monotonic());
     this.#countFrames(this.#meter.add(sample.decodeTime));
-    this.#sendSample(sample);
+    this.#child.sample(sample);
   }
 
   #countFrames(fps: number | null): void {
@@ -175,23 +148,16 @@ export class LadderTranscoder {
 
   /** Nothing follows for now: the child finishes everything in flight, then the rungs close their open segments at `ticks`. */
   pause(ticks: number): void {
-    const close = (): void => {
+    this.#child.flush(() => {
       for (const feed of this.#feeds) feed.pause(ticks);
-    };
-    if (!this.#child.isRunning) return this.#inOrder(close);
-    this.#inOrder(() => {
-      const id = ++this.#flushId;
-      const deadline = this.#settings.clock.after(FLUSH_MS, () => this.#flushed(id));
-      this.#flushing = { id, after: [close], deadline };
-      this.#child.send({ type: "flush", id });
     });
   }
 
   /** The session is over; `done` is called when the rungs have everything they will get. */
   end(done: () => void): void {
-    this.#inOrder(() => {
+    this.#child.inOrder(() => {
       this.#askAgain?.cancel();
-      this.#dropChild();
+      this.#child.drop();
       this.#slot?.release();
       this.#slot = null;
       this.#change({ type: "session-ended" });
@@ -207,16 +173,16 @@ export class LadderTranscoder {
     const isExpected = expected !== undefined && expected.size > 0;
     const wasPaused = isPaused(this.#status);
     const isOff = this.#status.state === "source-only" && !wasPaused;
-    const finished = this.#segments.finish(msn, this.#childNumber, this.#errorOf(isWhole, areAll), now);
+    const finished = this.#segments.finish(msn, this.#child.process.pid, this.#errorOf(isWhole, areAll), now);
     const isLate = finished !== null && (!isWhole || finished.latencyMs > seconds * 1000);
     if (isWhole && isExpected) {
       // A child that died or got stuck is not a slow one.
-      if (!isLate || !wasPaused) this.#child.succeeded();
+      if (!isLate || !wasPaused) this.#child.process.succeeded();
       this.#givenUp = 0;
       if (this.#isMaking && !(isLate && wasPaused)) this.#change({ type: "segment-done" });
     }
     // One that was begun before the last change tells nothing of the rungs that are made since.
-    const isTold = expected === this.#made.indices && this.#child.failures === 0 && this.#isMaking;
+    const isTold = expected === this.#made.indices && this.#child.process.failures === 0 && this.#isMaking;
     if (finished && isExpected && isTold) this.#made.segment(isLate, now);
     return finished && isOff ? { ...finished, missed: "source-only" } : finished;
   }
@@ -240,7 +206,7 @@ export class LadderTranscoder {
     if (!this.#isMaking) return;
     const { clock, log } = this.#settings;
     const wasSteady = this.#made.isSteady;
-    const { gone, back } = this.#made.cut(this.#child.work, this.#track, clock.monotonic());
+    const { gone, back } = this.#made.cut(this.#child.process.work, this.#track, clock.monotonic());
     if (gone.length > 0) log.warn({ renditions: namesOf(gone) }, "pausing renditions: this machine cannot keep up");
     if (back.length > 0) log.info({ renditions: namesOf(back) }, "making paused renditions again");
     if (!wasSteady && this.#made.isSteady) log.info({}, "all renditions have kept up for 30 s again");
@@ -249,19 +215,19 @@ export class LadderTranscoder {
   }
 
   #changeRungs(back: readonly Rung[]): void {
-    const { isRunning } = this.#child;
+    const { isRunning } = this.#child.process;
     if (isRunning && this.lagMs <= MAX_LAG_OF_CHANGE_MS) {
       for (const { index } of back) this.#feeds[index]?.regain();
-      this.#child.send({ type: "rungs", rungs: this.#made.rungs });
+      this.#child.make(this.#made.rungs);
     } else if ((isRunning || isPaused(this.#status)) && this.#track) {
       // What came before this cut is late already, or was not to be made.
-      this.#dropChild();
+      this.#child.drop();
       this.#startChild(this.#track);
     }
   }
 
   #pauseAll(): void {
-    this.#dropChild();
+    this.#child.drop();
     for (const feed of this.#feeds) feed.lose();
     this.#change({ type: "all-paused", reason: ALL_PAUSED });
   }
@@ -290,55 +256,23 @@ export class LadderTranscoder {
   }
 
   #startChild(track: VideoTrack): void {
-    const { encoding } = this.#settings;
-    this.#childNumber = this.#child.start();
+    this.#child.start(track, this.#made.rungs, Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks)));
     for (const [index, feed] of this.#feeds.entries()) {
       if (this.isMade(index)) feed.regain();
       else feed.lose();
     }
-    this.#skipsToIdr = false;
-    const { codec, width, height } = track;
-    const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
-    this.#child.send({ type: "start", start: { ...encoding, video, rungs: this.#made.rungs } });
-    const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
-    if (published > 0) this.#child.send({ type: "skip-until", ticks: published });
   }
 
   /** Start a child, and bring it to where the one before was. */
   #replaceChild(track: VideoTrack): void {
     this.#startChild(track);
-    this.#settings.source.replay({
-      cut: (cut) => this.#child.send(messageOfCut(cut)),
-      sample: (sample) => this.#child.give(messageOfSample(sample)),
-    });
-  }
-
-  #sendSample(sample: Sample): void {
-    const child = this.#child;
-    if (!child.mediaArrived()) return;
-    if (child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS) this.#skip();
-    else if (sample.isIndependent) this.#skipsToIdr = false;
-    if (this.#skipsToIdr) this.#dropped.add(1);
-    else child.give(messageOfSample(sample));
-  }
-
-  #skip(): void {
-    this.#skipsToIdr = true;
-    const { clock, log } = this.#settings;
-    const now = clock.monotonic();
-    if (now - this.#toldBehindAt < TELL_BEHIND_MS) return;
-    this.#toldBehindAt = now;
-    log.warn(
-      { lagMs: this.lagMs, child: this.#childNumber },
-      "the transcoder of a stream is behind: it gets no pictures until it has caught up",
-    );
+    this.#child.replay(this.#settings.source);
   }
 
   #receive(message: FromChild): void {
     if (message.type === "packet") this.#feeds[message.rung]?.packet(message, message.isFirstOfSegment);
     else if (message.type === "ready") this.#ready(message.rungs);
     else if (message.type === "dropped") this.#lose(message.rungs);
-    else if (message.type === "flushed") this.#flushed(message.id);
     else if (message.type === "error" && message.isFatal) this.#giveUp(message.message);
   }
 
@@ -347,7 +281,7 @@ export class LadderTranscoder {
   }
 
   #ready(made: Extract<FromChild, { type: "ready" }>["rungs"]): void {
-    this.#inOrder(() => {
+    this.#child.inOrder(() => {
       for (const { index, config } of made) {
         const rung = this.#settings.rungs[index];
         if (!rung) continue;
@@ -358,17 +292,12 @@ export class LadderTranscoder {
   }
 
   #died(reason: string, isLast: boolean): void {
-    const { clock, log } = this.#settings;
-    log.warn(
-      { reason, child: this.#childNumber },
-      "a transcoder crashed or got stuck; a new one continues from its position",
-    );
-    for (const feed of this.#feeds) feed.flush();
-    this.#flushed(this.#flushId);
-    if (this.#segments.failed(this.#childNumber, reason, clock.monotonic()) >= ATTEMPTS_A_SEGMENT) {
+    const { clock } = this.#settings;
+    if (this.#segments.failed(this.#child.process.pid, reason, clock.monotonic()) >= ATTEMPTS_A_SEGMENT) {
       return this.#giveUp(`The transcoder failed ${ATTEMPTS_A_SEGMENT} times at one segment: ${reason}`, true);
     }
-    if (isLast) return this.#giveUp(`The transcoder failed ${this.#child.failures} times in a row: ${reason}`, true);
+    if (isLast)
+      return this.#giveUp(`The transcoder failed ${this.#child.process.failures} times in a row: ${reason}`, true);
     this.#change({ type: "child-died" });
   }
 
@@ -376,8 +305,8 @@ export class LadderTranscoder {
   #giveUp(reason: string, isTemporary = false): void {
     const { clock, log } = this.#settings;
     log.warn({ reason }, "no renditions for a stream; it plays as source only");
-    if (!isTemporary) this.#segments.failed(this.#childNumber, reason, clock.monotonic());
-    this.#dropChild();
+    if (!isTemporary) this.#segments.failed(this.#child.process.pid, reason, clock.monotonic());
+    this.#child.drop();
     this.#slot?.release();
     this.#slot = null;
     this.#change({ type: "gave-up", reason, cause: isTemporary ? "transcoder-failed" : "unsupported-source" });
@@ -385,27 +314,6 @@ export class LadderTranscoder {
     if (!isTemporary) return;
     const ms = Math.min(ASK_AGAIN_MS * 2 ** this.#givenUp++, MAX_ASK_AGAIN_MS);
     this.#askAgain = clock.after(ms, () => this.#track && this.#admit(this.#track));
-  }
-
-  #dropChild(): void {
-    this.#child.drop();
-    this.#dropped.report();
-    for (const feed of this.#feeds) feed.flush();
-    this.#flushed(this.#flushId);
-  }
-
-  /** Run now, or after the running flush. */
-  #inOrder(action: () => void): void {
-    if (this.#flushing) this.#flushing.after.push(action);
-    else action();
-  }
-
-  #flushed(id: number): void {
-    const flushing = this.#flushing;
-    if (flushing?.id !== id) return;
-    flushing.deadline.cancel();
-    this.#flushing = null;
-    for (const action of flushing.after) this.#inOrder(action);
   }
 }
 
@@ -417,14 +325,6 @@ function namesOf(rungs: readonly Rung[]): string[] {
 
 function pausedSentence(rungs: readonly Rung[]): string {
   return `${namesOf(rungs).join(", ")} ${rungs.length === 1 ? "is" : "are"} paused, because this machine is too slow for all renditions.`;
-}
-
-function messageOfCut({ msn, ticks }: Cut): ToChild {
-  return { type: "cut", msn, ticks };
-}
-
-function messageOfSample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): ToChild {
-  return { type: "packet", isIndependent, dts, pts, data: data.bytes };
 }
 
 function trackOf({ width, height, codecString, bitrateBps }: Rung, config: Uint8Array): VideoTrack {

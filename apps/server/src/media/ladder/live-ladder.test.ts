@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import type { LadderProfile } from "../../ports/index.ts";
-import { LivePipeline } from "../live-pipeline.ts";
 import { PageMemory } from "../page-memory.ts";
+import type { SessionOutputs } from "../session-outputs.ts";
+import { openTimeline } from "../session-timeline.ts";
 import { FakeChildren } from "../testing/fake-transcoder.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { play } from "../testing/timeline-rig.ts";
 import { warningLog } from "../testing/warning-log.ts";
+import type { Timeline } from "../timeline/timeline.ts";
 import type { TranscodedSegment } from "./live-ladder.ts";
 import { TranscodeAdmission } from "./transcode-admission.ts";
 
@@ -23,10 +25,11 @@ let warnings: unknown[];
 /** Records the segments that a recorder of rungs receives. */
 let recorded: string[];
 let admission: TranscodeAdmission;
-let pipeline: LivePipeline;
+let timeline: Timeline;
+let outputs: SessionOutputs;
 
 function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): void {
-  pipeline = new LivePipeline({
+  ({ timeline, outputs } = openTimeline({
     clock,
     memory: new PageMemory(),
     resume: null,
@@ -47,7 +50,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): v
       onRungs: (closed) =>
         recorded.push(...closed.map(({ rendition: { name }, segment: { msn } }) => `${name}/${msn}`)),
     },
-  });
+  }));
 }
 
 beforeEach(() => {
@@ -65,31 +68,31 @@ function send(
   change: (arrivals: Arrival[]) => Arrival[] = (same) => same,
   at: [number, () => void][] = [],
 ): void {
-  pipeline.track(VIDEO);
-  pipeline.track(AUDIO);
+  timeline.track(VIDEO);
+  timeline.track(AUDIO);
   const todo = [...at];
   play(
     clock,
     change(syntheticSource(shape)),
     ({ at: now, packet }) => {
       while (todo[0] && now >= todo[0][0] * 1000) todo.shift()?.[1]();
-      pipeline.packet(packet);
+      timeline.packet(packet);
     },
-    () => pipeline.tick(),
+    () => timeline.tick(),
   );
 }
 
-const rendition = (name: string) => pipeline.renditions.find((candidate) => candidate.name === name);
+const rendition = (name: string) => outputs.renditions.find((candidate) => candidate.name === name);
 const listed = (name: string) =>
   rendition(name)?.listed.map(
     ({ msn, init, durationTicks }) => `${msn}${init ? "" : " gap"} ${durationTicks / 90_000}`,
   );
-const names = () => pipeline.listed.map(({ rendition: { name } }) => name);
+const names = () => outputs.listed.map(({ rendition: { name } }) => name);
 
 test("the recorder gets each segment once it is closed in every rung, the last one after the end", async () => {
   send({ seconds: 6 });
-  pipeline.end();
-  await pipeline.rungsEnded();
+  timeline.end();
+  await outputs.ladder?.ended;
   const msns = rendition("v0")?.listed.map(({ msn }) => msn) ?? [];
   expect(recorded.toSorted()).toEqual(["v0", "v1"].flatMap((name) => msns.map((msn) => `${name}/${msn}`)));
 });
@@ -97,8 +100,8 @@ test("the recorder gets each segment once it is closed in every rung, the last o
 test("the recorder gets only the rungs that the recording keeps", async () => {
   open(PROFILES, PROFILES.slice(1));
   send({ seconds: 6 });
-  pipeline.end();
-  await pipeline.rungsEnded();
+  timeline.end();
+  await outputs.ladder?.ended;
   // Rungs are numbered from the largest.
   expect(new Set(recorded.map((file) => file.split("/")[0]))).toEqual(new Set(["v1"]));
 });
@@ -107,7 +110,7 @@ test("the recorder gets only the rungs that the recording keeps", async () => {
 const machineFor = (rungs: number, speed = 0.2) => {
   children.machine = { clock, costMs: (made) => 1000 / 30 / (made > rungs ? speed : 4) };
 };
-const states = () => pipeline.transcoding?.renditions.map(({ state }) => state);
+const states = () => outputs.ladder?.report.renditions.map(({ state }) => state);
 const at = (second: number, what: () => void): [number, () => void] => [second, what];
 
 describe("a machine that is too slow", () => {
@@ -133,14 +136,14 @@ describe("a machine that is too slow", () => {
     );
     send({ seconds: 320 }, undefined, [
       at(100, () => expect(names()).toEqual(["source", "audio"])),
-      at(100, () => expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "too-slow" })),
+      at(100, () => expect(outputs.ladder?.report).toMatchObject({ state: "source-only", cause: "too-slow" })),
       at(200, () => machineFor(2)),
       ...look,
     ]);
     expect(all).toBeLessThan(90);
     expect(segments.at(-1)).toMatchObject({ missing: [], isSteady: true });
-    expect(pipeline.transcoding).toMatchObject({ state: "running" });
-    expect(pipeline.transcoding?.isRecovering).toBe(undefined);
+    expect(outputs.ladder?.report).toMatchObject({ state: "running" });
+    expect(outputs.ladder?.report.isRecovering).toBe(undefined);
     expect(listed("v0")?.slice(-4)).toEqual(listed("source")?.slice(-4));
     expect(listed("source")?.join()).not.toContain("gap");
   });
@@ -180,9 +183,9 @@ describe("a machine that is too slow", () => {
     machineFor(1);
     send({ seconds: 40 });
     expect(states()).toEqual(["off", "running"]);
-    pipeline.end();
+    timeline.end();
     clock.advance(1500);
-    await pipeline.rungsEnded();
+    await outputs.ladder?.ended;
     expect([rendition("v0")?.hasEnded, rendition("v1")?.hasEnded]).toEqual([true, true]);
     expect(children.taken.every(({ isKilled }) => isKilled)).toBe(true);
     expect(recorded.filter((file) => file.startsWith("v0")).length).toBe(segments.length);
@@ -191,9 +194,9 @@ describe("a machine that is too slow", () => {
   test("goes on with the rungs that it makes after its source was away", () => {
     machineFor(1);
     send({ seconds: 24 });
-    pipeline.pause();
+    timeline.pause();
     clock.advance(3000);
-    pipeline.publisher();
+    timeline.publisher();
     send({ seconds: 8, clockAt: 24 });
     expect(states()).toEqual(["off", "running"]);
     expect(segments.at(-1)).toMatchObject({ isMade: true, missing: ["240p0"] });
@@ -210,7 +213,7 @@ test("a transcoder that does not take what it is sent gets nothing up to the nex
   ]);
   const atOnce = { lagMs: 0, child: children.current.pid };
   expect(warnings).toEqual([atOnce]);
-  pipeline.end();
+  timeline.end();
   // Those of 3.5 s, and the one that waited for its duration.
   expect(warnings).toEqual([atOnce, { reader: "ladder", dropped: 106 }]);
 });
@@ -243,7 +246,7 @@ describe("rungs", () => {
 
   test("are complete after a clean stop", () => {
     send({ seconds: 3 });
-    pipeline.end();
+    timeline.end();
     expect(listed("v0")).toEqual(listed("source"));
     expect(rendition("v0")?.hasEnded).toBe(true);
     expect(children.current.isKilled).toBe(true);
@@ -281,7 +284,7 @@ describe("a child that dies", () => {
     ]);
     expect(names()).toEqual(["source", "audio"]);
     expect(segments.at(2)).toMatchObject({ msn: 3, isMade: false, missed: "source-only" });
-    expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "transcoder-failed" });
+    expect(outputs.ladder?.report).toMatchObject({ state: "source-only", cause: "transcoder-failed" });
     expect(segments.at(2)?.attempts.length).toBe(3);
     expect(listed("source")?.length).toBe(3);
     clock.advance(10_000);
@@ -295,7 +298,7 @@ describe("a child that dies", () => {
     expect(children.taken.length).toBe(1);
     const attempts = [{ error: "4:4:4 10 bit cannot be transcoded" }];
     expect(segments[0]).toMatchObject({ isMade: false, missed: "source-only", attempts });
-    expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "unsupported-source" });
+    expect(outputs.ladder?.report).toMatchObject({ state: "source-only", cause: "unsupported-source" });
     expect(listed("source")?.length).toBe(2);
   });
 });
@@ -317,7 +320,7 @@ describe("a child that does not respond", () => {
     const lags: number[] = [];
     const look = Array.from({ length: 128 }, (_, at): [number, () => void] => [
       at / 10,
-      () => lags.push(pipeline.transcodingLagMs),
+      () => lags.push(outputs.ladder?.lagMs ?? 0),
     ]);
     send({ seconds: 13 }, undefined, look);
     expect(children.taken).toHaveLength(1);
@@ -346,7 +349,7 @@ describe("a child that does not respond", () => {
   test("does not prevent a session from ending", () => {
     children.mode = "stuck";
     send({ seconds: 3 });
-    pipeline.end();
+    timeline.end();
     expect(rendition("source")?.hasEnded).toBe(true);
     clock.advance(1500);
     expect(rendition("v0")?.hasEnded).toBe(true);
@@ -375,7 +378,7 @@ describe("a child that hangs", () => {
     const errors = segments.flatMap(({ attempts }) => attempts.map(({ error }) => error)).filter((e) => e !== null);
     expect(errors).toContain("The transcoder made no progress for 4 s.");
     expect(errors.join()).not.toMatch(/paused/);
-    expect(pipeline.transcoding?.renditions.map(({ state }) => state)).toEqual(profiles.map(() => "running"));
+    expect(outputs.ladder?.report.renditions.map(({ state }) => state)).toEqual(profiles.map(() => "running"));
   });
 
   test("like all its successors: timeouts double, then only the source plays and retries become rarer", () => {
@@ -418,7 +421,7 @@ describe("a child that hangs", () => {
       expect.objectContaining({ error: "The transcoder made no progress for 4 s." }),
     );
     expect(listed("v0")?.slice(-8)).toEqual(listed("source")?.slice(-8));
-    expect(pipeline.transcoding).toMatchObject({ state: "running" });
+    expect(outputs.ladder?.report).toMatchObject({ state: "running" });
   });
 });
 
@@ -449,6 +452,6 @@ describe("a full machine", () => {
     expect(names()).toEqual(["source", "audio"]);
     expect(children.taken).toEqual([]);
     expect(segments[0]?.attempts[0]?.error).toMatch(/not enough free memory/);
-    expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "machine-full" });
+    expect(outputs.ladder?.report).toMatchObject({ state: "source-only", cause: "machine-full" });
   });
 });

@@ -1,20 +1,17 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { LadderProfile, TranscodingReport } from "../../ports/index.ts";
-import { type FeedSink, SessionFeed } from "../feed/session-feed.ts";
-import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
-import { LiveRendition } from "../packaging/live-rendition.ts";
+import { type Feed, SessionFeed } from "../feed/session-feed.ts";
+import { type ListedRendition, newestTrack } from "../packaging/hls/live-multivariant.ts";
+import type { LiveOutput } from "../packaging/live-output.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
-import type { PartTarget } from "../packaging/part-target.ts";
-import { RenditionPackager } from "../packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "../packaging/segment-ledger.ts";
-import { TICKS_PER_SECOND, type Track, type VideoTrack } from "../packet.ts";
-import type { PageMemory } from "../page-memory.ts";
-import type { TargetDuration } from "../timeline/target-duration.ts";
-import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import { TICKS_PER_SECOND, type Track, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
+import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
-import { planLadder, type Rung } from "./ladder-plan.ts";
-import { type EncodingSettings, LadderTranscoder } from "./ladder-transcoder.ts";
+import type { EncodingSettings } from "./ladder-child.ts";
+import type { Rung } from "./ladder-plan.ts";
+import { LadderTranscoder } from "./ladder-transcoder.ts";
 import { RungFeed } from "./rung-feed.ts";
 import type { FinishedSegment } from "./segment-attempts.ts";
 import type { TranscodeAdmission } from "./transcode-admission.ts";
@@ -29,23 +26,29 @@ export interface LadderResources {
   readonly encoding: EncodingSettings;
 }
 
-export interface LiveLadderSettings extends LadderResources {
-  readonly clock: Clock;
+/** The rungs that a stream asks for, and what to make them with. */
+export interface LadderRequest extends LadderResources {
   readonly log: Log;
-  readonly memory: PageMemory;
-  readonly partTarget: PartTarget;
-  readonly discontinuitySequence: number;
-  readonly target: TargetDuration;
+  readonly profiles: readonly LadderProfile[];
+  /** The documented default ladder: rungs not smaller than the source are left out. */
+  readonly isDefault: boolean;
+  /** Profiles that multistream targets are to get. */
+  readonly forTargets: ReadonlySet<string>;
+  /** Names of the profiles whose rungs are recorded. */
+  readonly recorded: ReadonlySet<string>;
+  readonly onSegment: (segment: TranscodedSegment) => void;
+  /** A segment is closed in every rung: those that are recorded. */
+  readonly onRungs: (segments: readonly RenditionSegment[]) => void;
+}
+
+export interface LiveLadderSettings {
+  readonly clock: Clock;
+  readonly request: LadderRequest;
   readonly rungs: readonly Rung[];
   /** The feed that the ladder reads. */
   readonly source: Pick<SessionFeed, "replay">;
-  /** All renditions of the timeline, for their rendition reports. */
-  readonly siblings: () => Iterable<LiveRendition>;
-  readonly onSegment: (segment: TranscodedSegment) => void;
-  /** Names of the profiles whose rungs are recorded. */
-  readonly recorded: ReadonlySet<string>;
-  /** A segment is closed in every rung: those that are recorded. */
-  readonly onRungs: (segments: readonly RenditionSegment[]) => void;
+  /** Opens the live window of a rung, whose closed segments go to the ledger. */
+  readonly open: (rendition: string, ledger: SegmentLedger) => LiveOutput;
 }
 
 /** The outcome of one source segment in the rungs. */
@@ -62,87 +65,36 @@ export interface TranscodedSegment extends FinishedSegment {
   readonly renditionBytes: number;
 }
 
-export interface RungBranch {
+interface RungOutput extends LiveOutput {
   readonly rung: Rung;
   /** Its pictures. */
   readonly feed: SessionFeed;
-  readonly rendition: LiveRendition;
-  readonly playlist: LivePlaylist;
+}
+
+/** A rung that viewers may watch, for readers of its pictures. Rungs have no B-frames. */
+export interface WatchableRung {
+  readonly id: string;
+  readonly bitrateBps: number;
+  readonly feed: Feed;
 }
 
 /** The rungs of one session: a transcoder, and for each rung its packager, live window and playlist. Fixed when the session begins. */
-export class LiveLadder implements FeedSink {
-  readonly branches: readonly RungBranch[];
+export class LiveLadder implements TimelineSink {
+  readonly outputs: readonly RungOutput[];
+  readonly #request: LadderRequest;
   readonly #transcoder: LadderTranscoder;
-  readonly #ledger: SegmentLedger;
+  readonly #ledger = new SegmentLedger((closed) => this.#closed(closed));
   #track: VideoTrack | null = null;
   /** End of each segment that is not closed in every rung, in 90 kHz ticks, once the source has reported it. */
   readonly #ends = new Map<number, number>();
   #newestMsn: number | null = null;
   readonly #ended = Promise.withResolvers<void>();
 
-  constructor(settings: LiveLadderSettings) {
-    const {
-      clock,
-      log,
-      memory,
-      partTarget,
-      discontinuitySequence,
-      target,
-      rungs,
-      source,
-      siblings,
-      recorded,
-      onSegment,
-      onRungs,
-    } = settings;
-    const recordedIds = new Set(rungs.filter(({ name }) => recorded.has(name)).map(({ id }) => id));
-    const feeds: RungFeed[] = [];
-    this.#ledger = new SegmentLedger((closed) => {
-      const [first] = closed;
-      if (!first) return;
-      const { msn } = first.segment;
-      const end = this.#ends.get(msn);
-      this.#ends.delete(msn);
-      const { seconds } = first.segment;
-      const isThere = (segment: LiveSegment) => end !== undefined && isWholeUntil(segment, end);
-      const without = new Set(closed.filter(({ segment }) => !isThere(segment)).map(({ rendition }) => rendition.name));
-      const missing = rungs.filter(({ id }) => without.has(id));
-      const paused = missing.filter(({ index }) => !this.#transcoder.isExpected(msn, index));
-      const isMade = missing.length < closed.length;
-      const finished = this.#transcoder.segmentClosed(msn, {
-        isWhole: missing.length === paused.length,
-        areAll: missing.length === 0,
-        seconds,
-      });
-      const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
-      const names = { missing: missing.map(({ name }) => name), paused: paused.map(({ name }) => name) };
-      const { isSteady } = this.#transcoder;
-      if (finished) onSegment({ ...finished, ...names, msn, isMade, isSteady, seconds, renditionBytes });
-      const kept = closed.filter(({ rendition }) => recordedIds.has(rendition.name));
-      if (kept.length > 0) onRungs(kept);
-    });
-    this.branches = rungs.map((rung) => {
-      const rendition = new LiveRendition(rung.id, discontinuitySequence, target, clock);
-      const onClosed = this.#ledger.closed.bind(this.#ledger);
-      const packager = new RenditionPackager(rendition, "rung", partTarget, memory, onClosed);
-      const readers = new SessionFeed();
-      feeds.push(new RungFeed(packager, readers));
-      const playlist = new LivePlaylist(rendition, partTarget, siblings);
-      return { rung, feed: readers, rendition, playlist };
-    });
-    const { admission, children, encoding } = settings;
-    this.#transcoder = new LadderTranscoder({ clock, log, admission, children, encoding, source, rungs, feeds });
-  }
-
-  /** Rungs of a stream with these profiles; none if it plays as source only. */
-  static plan(
-    profiles: readonly LadderProfile[],
-    isDefault: boolean,
-    source: VideoTrack,
-    forTargets: ReadonlySet<string>,
-  ): Rung[] {
-    return planLadder(profiles, isDefault, source, forTargets);
+  constructor({ clock, request, rungs, source, open }: LiveLadderSettings) {
+    this.#request = request;
+    this.outputs = rungs.map((rung) => ({ rung, feed: new SessionFeed(), ...open(rung.id, this.#ledger) }));
+    const feeds = this.outputs.map(({ packager, feed }) => new RungFeed(packager, feed));
+    this.#transcoder = new LadderTranscoder({ ...request, clock, source, rungs, feeds });
   }
 
   get status(): TranscodingStatus {
@@ -154,10 +106,29 @@ export class LiveLadder implements FeedSink {
     return this.#transcoder.lagMs;
   }
 
-  /** Whether the rung is currently encoded. */
-  isMaking({ index }: Rung): boolean {
+  /** The pictures of a profile; null where its rung is not made now. */
+  feedOf(profile: string): Feed | null {
+    return this.outputs.find(({ rung }) => rung.name === profile && this.#isMaking(rung))?.feed ?? null;
+  }
+
+  /** The rungs that are made now, but for those of targets alone. */
+  get watchable(): readonly WatchableRung[] {
+    const made = this.outputs.filter(({ rung }) => !rung.isForTargets && this.#isMaking(rung));
+    return made.map(({ rung: { id, bitrateBps }, feed }) => ({ id, bitrateBps, feed }));
+  }
+
+  /** The rungs that a viewer may choose from now: from their start on, and not while nothing can be made of them. */
+  get listed(): readonly ListedRendition[] {
     const { state } = this.#transcoder.status;
-    return state !== "source-only" && state !== "off" && this.#transcoder.isMade(index);
+    if (state !== "starting" && state !== "running") return [];
+    const listed = this.outputs.filter(({ rung }) => !rung.isForTargets);
+    return listed.map(({ rung, rendition }) => {
+      const { codecString, width, height, bitrateBps, frameRate } = rung;
+      const shape = { id: VIDEO_TRACK, kind: "video", codec: "avc", config: new Uint8Array() } as const;
+      const planned = { ...shape, codecString, width, height };
+      const fps = frameRate && { plannedFps: frameRate.num / frameRate.den };
+      return { rendition, track: newestTrack(rendition) ?? planned, plannedBps: bitrateBps, ...fps };
+    });
   }
 
   /** The number of rungs that are not made because the machine is too slow for them. */
@@ -168,7 +139,7 @@ export class LiveLadder implements FeedSink {
   /** The current state of the ladder. */
   get report(): TranscodingReport {
     const { status, lagMs } = this.#transcoder;
-    const renditions = this.branches.map(({ rung: { index, name, width, height }, rendition }) => {
+    const renditions = this.outputs.map(({ rung: { index, name, width, height }, rendition }) => {
       const isOff = status.state === "source-only" || !this.#transcoder.isMade(index);
       const state = isOff ? "off" : rendition.listed.at(-1)?.init === null ? "gap" : "running";
       return { name, width, height, state, lagMs } as const;
@@ -190,7 +161,7 @@ export class LiveLadder implements FeedSink {
   cut(cut: Cut): void {
     this.#endNewest(cut.ticks);
     this.#newestMsn = cut.msn;
-    this.#ledger.expect(cut.msn, this.branches.length);
+    this.#ledger.expect(cut.msn, this.outputs.length);
     this.#transcoder.cut(cut);
   }
 
@@ -207,7 +178,7 @@ export class LiveLadder implements FeedSink {
   /** Segments in flight are completed, then the rungs' playlists end. */
   end(): void {
     this.#transcoder.end(() => {
-      for (const { rendition, feed } of this.branches) {
+      for (const { rendition, feed } of this.outputs) {
         rendition.end();
         feed.end();
       }
@@ -215,8 +186,41 @@ export class LiveLadder implements FeedSink {
     });
   }
 
+  #isMaking({ index }: Rung): boolean {
+    const { state } = this.#transcoder.status;
+    return state !== "source-only" && state !== "off" && this.#transcoder.isMade(index);
+  }
+
   #endNewest(ticks: number): void {
     if (this.#newestMsn !== null) this.#ends.set(this.#newestMsn, ticks);
+  }
+
+  /** A segment is closed in every rung. */
+  #closed(closed: readonly RenditionSegment[]): void {
+    const [first] = closed;
+    if (!first) return;
+    const { msn, seconds } = first.segment;
+    const end = this.#ends.get(msn);
+    this.#ends.delete(msn);
+    const isThere = ({ segment }: RenditionSegment) => end !== undefined && isWholeUntil(segment, end);
+    const without = new Set(closed.filter((each) => !isThere(each)).map(({ rendition }) => rendition.name));
+    const rungs = this.outputs.map(({ rung }) => rung);
+    const missing = rungs.filter(({ id }) => without.has(id));
+    const paused = missing.filter(({ index }) => !this.#transcoder.isExpected(msn, index));
+    const isMade = missing.length < closed.length;
+    const finished = this.#transcoder.segmentClosed(msn, {
+      isWhole: missing.length === paused.length,
+      areAll: missing.length === 0,
+      seconds,
+    });
+    const { recorded, onSegment, onRungs } = this.#request;
+    const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
+    const names = { missing: missing.map(({ name }) => name), paused: paused.map(({ name }) => name) };
+    const { isSteady } = this.#transcoder;
+    if (finished) onSegment({ ...finished, ...names, msn, isMade, isSteady, seconds, renditionBytes });
+    const recordedIds = new Set(rungs.filter(({ name }) => recorded.has(name)).map(({ id }) => id));
+    const kept = closed.filter(({ rendition }) => recordedIds.has(rendition.name));
+    if (kept.length > 0) onRungs(kept);
   }
 }
 

@@ -3,16 +3,10 @@ import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionPackager } from "../packaging/rendition-packager.ts";
 import { Payload, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import type { EncodedPicture } from "../transcode/index.ts";
 
 /** A transcoder is at most a few segments behind. */
 const MAX_NEXT_CUTS = 8;
-
-/** One encoded picture of a rung. */
-export interface RungPacket {
-  readonly pts: number;
-  readonly isIndependent: boolean;
-  readonly data: Uint8Array;
-}
 
 /**
  * Passes a rung's encoded pictures to its packager and to the readers of its feed. Holds one back, because only the next one reveals its
@@ -58,7 +52,7 @@ export class RungFeed {
     this.#packager.cut(cut);
   }
 
-  packet({ pts, isIndependent, data }: RungPacket, isFirstOfSegment: boolean): void {
+  packet({ pts, isIndependent, data }: EncodedPicture, isFirstOfSegment: boolean): void {
     if (isFirstOfSegment) this.#waitsForCut = false;
     // Behind what is already published: a restarted child began a little early.
     if (this.#waitsForCut || pts < this.#endTicks) return;

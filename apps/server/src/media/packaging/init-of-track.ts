@@ -1,21 +1,13 @@
 import { createHash } from "node:crypto";
 import { initSegment } from "@weir/formats/mp4";
-import type { StoredTrack } from "../../ports/index.ts";
 import { TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { InitSegment } from "./live-segment.ts";
-import { initTrackOf } from "./stored-track.ts";
 
 /** The init segment of a track, named by the hash of its bytes. */
 export function initOfTrack(track: Track): InitSegment {
   const timescale = track.kind === "video" ? TICKS_PER_SECOND : track.sampleRate;
   const bytes = initSegment({ ...track, timescale });
   return { name: initName(bytes), bytes, track, timescale };
-}
-
-/** The bytes of the init segment with this name, if it is the one of a stored track; else null. */
-export function initOfStoredTrack(track: StoredTrack, name: string): Uint8Array | null {
-  const bytes = initSegment(initTrackOf(track));
-  return initName(bytes) === name ? bytes : null;
 }
 
 /** The name of the init segment with these bytes, by which a damaged copy is recognized. */

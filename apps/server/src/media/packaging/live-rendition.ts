@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { TargetDuration } from "../timeline/target-duration.ts";
 import type { LiveSegment, PartTiming } from "./live-segment.ts";
+import type { PartPlace, WindowRendition } from "./window-rendition.ts";
 
 /** A player that stays three target durations behind the edge, and joins a segment earlier, is still two away from the oldest segment. */
 const WINDOW_TARGET_DURATIONS = 6;
@@ -10,22 +11,19 @@ const MAX_LISTED = 100;
 /** Above this limit, delisted segments are released at once. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** A listener called after each turn in which something was added or the rendition ended. */
-export type RenditionListener = () => void;
-
 /**
  * The live window of one rendition: the complete segments in its playlist, the open segment, and delisted segments for as long as RFC 8216 6.2.2
  * demands (their own duration plus that of the longest list that contained them). A published segment never changes. `version` rises with each
  * addition, for caches of rendered content.
  */
-export class LiveRendition {
+export class LiveRendition implements WindowRendition {
   readonly name: string;
   readonly #target: Pick<TargetDuration, "seconds">;
   readonly #clock: Clock;
   readonly #byMsn = new Map<number, LiveSegment>();
   readonly #listed: LiveSegment[] = [];
   readonly #delisted: { readonly msn: number; readonly until: number }[] = [];
-  readonly #listeners = new Set<RenditionListener>();
+  readonly #listeners = new Set<() => void>();
   #listedSeconds = 0;
   #peakBps = 0;
   #frameRate: number | null = null;
@@ -57,12 +55,10 @@ export class LiveRendition {
     return this.#frameRate;
   }
 
-  /** Start of the session's first segment; null before it. */
   get firstMsn(): number | null {
     return this.#firstMsn;
   }
 
-  /** On the timeline, in seconds. */
   get targetDuration(): number {
     return this.#target.seconds;
   }
@@ -95,16 +91,14 @@ export class LiveRendition {
     return this.#discontinuitySequence;
   }
 
-  /** MSN and index of the newest part; null before the first. */
-  get newestPart(): { readonly msn: number; readonly part: number } | null {
+  get newestPart(): PartPlace | null {
     const open = this.#open;
     if (open && open.parts.length > 0) return { msn: open.msn, part: open.parts.length - 1 };
     const last = this.#listed.at(-1);
     return last ? { msn: last.msn, part: Math.max(0, last.parts.length - 1) } : null;
   }
 
-  /** The next part to be published; null if none is certain. */
-  get nextPart(): { readonly msn: number; readonly part: number } | null {
+  get nextPart(): PartPlace | null {
     if (this.#hasEnded) return null;
     if (this.#open) return { msn: this.#open.msn, part: this.#open.parts.length };
     return this.#expectedMsn === null ? null : { msn: this.#expectedMsn, part: 0 };
@@ -114,12 +108,7 @@ export class LiveRendition {
     return this.#byMsn.get(msn);
   }
 
-  isComplete(segment: LiveSegment): boolean {
-    return segment !== this.#open;
-  }
-
-  /** Call `listener` after every turn with a change, until the returned function is called. */
-  onChange(listener: RenditionListener): () => void {
+  onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -28,6 +28,20 @@ export class PartTarget implements PartLimits {
   #audioSeconds: number | null = null;
   /** With rungs, players hold back a little more, because a rung arrives later than its source. */
   hasLadder = false;
+  /** For the audio rendition. */
+  readonly audio: PartLimits;
+
+  constructor() {
+    const [seconds, holdBackSeconds] = [() => this.#audioSeconds, () => this.holdBackSeconds];
+    this.audio = {
+      get seconds() {
+        return seconds();
+      },
+      get holdBackSeconds() {
+        return holdBackSeconds();
+      },
+    };
+  }
 
   get seconds(): number | null {
     return this.#seconds;
@@ -44,11 +58,6 @@ export class PartTarget implements PartLimits {
     return Math.max(least, ofVideo, ofAudio);
   }
 
-  /** For the audio rendition. */
-  get audio(): PartLimits {
-    return new AudioPartTarget(this, () => this.#audioSeconds);
-  }
-
   decideByFrame(frameSeconds: number): void {
     if (this.#seconds !== null) return;
     const frame = frameSeconds - ROUNDING_SECONDS;
@@ -63,23 +72,5 @@ export class PartTarget implements PartLimits {
   decideByAudio(): void {
     this.#seconds ??= FAST_SECONDS;
     this.#audioSeconds ??= FAST_SECONDS;
-  }
-}
-
-class AudioPartTarget implements PartLimits {
-  readonly #timeline: PartTarget;
-  readonly #seconds: () => number | null;
-
-  constructor(timeline: PartTarget, seconds: () => number | null) {
-    this.#timeline = timeline;
-    this.#seconds = seconds;
-  }
-
-  get seconds(): number | null {
-    return this.#seconds();
-  }
-
-  get holdBackSeconds(): number {
-    return this.#timeline.holdBackSeconds;
   }
 }

@@ -1,25 +1,22 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { joinFragments } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import type { AppendFile } from "../../platform/storage/append-file.ts";
 import type { RecordedSegment, RungsRecorded, SegmentClosed } from "../../ports/index.ts";
-import { initOfStoredTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment, LiveSegment } from "../packaging/live-segment.ts";
-import { storedTrackOf } from "../packaging/stored-track.ts";
-import { spanName } from "../stored/recording-keys.ts";
+import { storedBytesOf } from "../stored/live-rows.ts";
+import { NO_BYTES, SpanWriter } from "../stored/span-writer.ts";
+import { initOfStoredTrack, storedTrackOf } from "../stored/stored-track.ts";
 import { journalLines, type RecordedFact } from "./chapter-journal.ts";
 import { type ChapterOwner, chapterFolder, JOURNAL_NAME } from "./spool-chapter.ts";
 import type { SpoolDisk } from "./spool-disk.ts";
 
-/** An object of this size suits an object store; a larger one would lose more if it is lost. */
-const FULL_BYTES = 8 * 1024 * 1024;
 const FULL_MS = 30_000;
 
 export type ClosedFact = Omit<SegmentClosed, "recorded"> | Omit<RungsRecorded, "recorded">;
 /** A row and its segment. */
 export interface SegmentToWrite {
-  readonly row: Omit<RecordedSegment, "init" | "span" | "offset" | "length" | "gap">;
+  readonly row: Omit<RecordedSegment, "epoch" | "span" | "offset" | "length" | "gap">;
   readonly segment: LiveSegment;
 }
 
@@ -36,13 +33,14 @@ export class ChapterWriter {
   readonly #startedAt: number;
   readonly #journal: AppendFile;
   readonly #journaled = new Set<string>();
-  readonly #spans = new Map<string, { readonly name: string; readonly file: AppendFile }>();
+  readonly #spans = new Map<string, { readonly span: SpanWriter; readonly file: AppendFile }>();
   readonly #inits = new Set<string>();
   /** Written once: synced, then closed. */
   readonly #newInits = new Set<AppendFile>();
   /** Folders with names that are not synced. */
   readonly #newNames: Set<string>;
   #segments = 0;
+  #beganMs = Number.POSITIVE_INFINITY;
   #unsynced = false;
   /** Wait for what was written before the next sync begins. */
   #waiting: (() => void)[] = [];
@@ -74,8 +72,13 @@ export class ChapterWriter {
     return this.#segments === 0;
   }
 
+  /** Program date-time of its first segment. */
+  get beganMs(): number {
+    return this.#beganMs;
+  }
+
   get isFull(): boolean {
-    const isLarge = [...this.#spans.values()].some(({ file }) => file.bytes >= FULL_BYTES);
+    const isLarge = [...this.#spans.values()].some(({ span }) => span.isFull);
     return isLarge || this.#clock.monotonic() - this.#startedAt >= FULL_MS;
   }
 
@@ -92,6 +95,7 @@ export class ChapterWriter {
       for (const { rendition, init } of changed) this.#journaled.add(`${rendition}/${init}`);
       for (const { rendition } of recorded) this.#journaled.add(rendition);
       this.#segments++;
+      this.#beganMs = Math.min(this.#beganMs, ...recorded.map(({ programDateTimeMs }) => programDateTimeMs));
       this.#sync();
       return whole;
     } catch (error) {
@@ -119,29 +123,23 @@ export class ChapterWriter {
   }
 
   async #appendTo({ row, segment }: SegmentToWrite): Promise<RecordedSegment> {
-    const { init, parts, views } = segment;
-    if (!init) return { ...row, gap: true, init: "", span: "", offset: 0, length: 0 };
-    const span = this.#spans.get(row.rendition) ?? (await this.#openSpan(row.rendition, row.msn));
-    await this.#keepInit(row.rendition, init);
-    // A recording does not need parts, and players that seek in its MP4 need one fragment per segment.
-    const pieces = joinFragments(parts.map((part) => part.views)) ?? views;
-    const length = pieces.reduce((total, { byteLength }) => total + byteLength, 0);
-    const offset = await span.file.append(pieces);
-    return { ...row, gap: false, init: init.name, span: span.name, offset, length };
+    const { init } = segment;
+    if (!init) return { ...row, epoch: this.epoch, ...NO_BYTES };
+    const { rendition } = row;
+    const open = this.#spans.get(rendition);
+    const span = open?.span ?? new SpanWriter(this.epoch);
+    const placed = span.add(row, storedBytesOf(segment));
+    const file = open?.file ?? (await this.#create(rendition, placed.span));
+    this.#spans.set(rendition, { span, file });
+    await this.#keepInit(rendition, init);
+    await file.append(span.take());
+    return placed;
   }
 
   /** The init segment and its track, if it is new to the journal and not the one of the row's track. */
   #changedInit({ row: { rendition, track }, segment: { init } }: SegmentToWrite) {
     if (!init || this.#journaled.has(`${rendition}/${init.name}`) || initOfStoredTrack(track, init.name)) return [];
     return [{ rendition, init: init.name, track: storedTrackOf(init) }];
-  }
-
-  async #openSpan(rendition: string, msn: number) {
-    const name = spanName(this.epoch, msn);
-    await this.#disk.makeFolder(join(this.folder, rendition));
-    const span = { name, file: await this.#create(rendition, name) };
-    this.#spans.set(rendition, span);
-    return span;
   }
 
   async #keepInit(rendition: string, { name, bytes }: InitSegment): Promise<void> {
@@ -153,8 +151,9 @@ export class ChapterWriter {
     this.#inits.add(key);
   }
 
-  #create(rendition: string, name: string): Promise<AppendFile> {
+  async #create(rendition: string, name: string): Promise<AppendFile> {
     const folder = join(this.folder, rendition);
+    await this.#disk.makeFolder(folder);
     this.#newNames.add(this.folder).add(folder);
     return this.#disk.create(join(folder, name));
   }

@@ -1,17 +1,12 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { EventSink, MediaFact } from "../../ports/index.ts";
+import type { MediaFact } from "../../ports/index.ts";
 import { reportInBatches } from "./report-in-batches.ts";
-import type { SpanSealer } from "./span-sealer.ts";
+import type { SpanSealer, SpanSealerSettings } from "./span-sealer.ts";
 import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
 
-export interface SpoolRecoverySettings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly eventSink: EventSink;
+export interface SpoolRecoverySettings extends Omit<SpanSealerSettings, "store"> {
   readonly sealer: SpanSealer;
   /** Aborted while the database does not answer: the next start tries again. */
   readonly signal: AbortSignal;

@@ -1,14 +1,12 @@
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { EventSink, MediaFact, StoredTrack } from "../../ports/index.ts";
+import type { MediaFact, StoredTrack } from "../../ports/index.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
-import { storedTrackOf } from "../packaging/stored-track.ts";
-import { rescale } from "../timeline/ticks.ts";
+import { storedRowOf } from "../stored/live-rows.ts";
+import { storedTrackOf } from "../stored/stored-track.ts";
 import type { RecordedFact } from "./chapter-journal.ts";
 import { ChapterWriter, type ClosedFact, type SegmentToWrite } from "./chapter-writer.ts";
-import type { SpanSealer } from "./span-sealer.ts";
-import type { ChapterPart } from "./spool-chapter.ts";
+import type { SpanSealer, SpanSealerSettings } from "./span-sealer.ts";
+import type { ChapterOwner } from "./spool-chapter.ts";
 import { RESERVED_BYTES, RESUME_BYTES, type SpoolDisk } from "./spool-disk.ts";
 
 /** Segments kept in memory while the disk is slow. Beyond this, segments are omitted from the recording; the broadcast continues. */
@@ -22,17 +20,10 @@ const MAX_SYNC_MS = 5_000;
 /** A segment that cannot be written for this long is omitted. */
 const RETRY_MS = 30_000;
 
-export interface SessionRecorderSettings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly eventSink: EventSink;
+/** Rungs are recorded separately, because they arrive some seconds later. */
+export interface SessionRecorderSettings extends Omit<SpanSealerSettings, "store">, ChapterOwner {
   readonly disk: SpoolDisk;
   readonly sealer: Pick<SpanSealer, "add">;
-  readonly projectId: string;
-  readonly streamId: string;
-  readonly sessionId: string;
-  /** Rungs are recorded separately, because they arrive some seconds later. */
-  readonly part: ChapterPart;
 }
 
 /**
@@ -80,14 +71,17 @@ export class SessionRecorder {
     await this.#reported;
   }
 
-  /** Resolves when everything recorded is with the sealer. */
-  finish(): Promise<void> {
+  /**
+   * Resolves when everything recorded is with the sealer, or what was recorded of before a program date-time. The open chapter is closed only if it has
+   * any of that; the recording continues in another one.
+   */
+  async finish(untilMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#enqueue(async () => {
-      await this.#closeChapter();
-      await Promise.all(this.#closing);
-      await this.#reported;
+      if (this.#chapter && this.#chapter.beganMs < untilMs) await this.#closeChapter();
     });
-    return this.#queue;
+    await this.#queue;
+    await Promise.all(this.#closing);
+    await this.#reported;
   }
 
   /** Close the files as they are; the next start seals their contents, and reports what was not reported. */
@@ -147,7 +141,7 @@ export class SessionRecorder {
     const { clock, log, sessionId } = this.#settings;
     const backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
     const until = clock.monotonic() + RETRY_MS;
-    const rows = segments.flatMap((each) => this.#rowOf(fact, each));
+    const rows = segments.flatMap((each) => this.#rowOf(each));
     const msn = rows[0]?.row.msn ?? 0;
     for (;;) {
       try {
@@ -187,19 +181,12 @@ export class SessionRecorder {
   }
 
   /** Nothing for a gap of a rendition about which nothing is known yet. */
-  #rowOf({ epoch }: ClosedFact, { rendition: { name: rendition }, segment }: RenditionSegment): SegmentToWrite[] {
-    const { init, msn, programDateTimeMs, discontinuity } = segment;
+  #rowOf({ rendition: { name: rendition }, segment }: RenditionSegment): SegmentToWrite[] {
+    const { init } = segment;
     const track = this.#tracks.get(rendition) ?? (init && storedTrackOf(init));
     if (!track) return [];
     this.#tracks.set(rendition, track);
-    const startTicks = rescale(segment.startTicks, segment.timescale, track.timescale);
-    const durationTicks = rescale(segment.durationTicks, segment.timescale, track.timescale);
-    const [first] = segment.parts;
-    const row = {
-      ...{ rendition, track, msn, epoch, startTicks, durationTicks, programDateTimeMs, discontinuity },
-      ...(first && { isIndependent: first.isIndependent }),
-    };
-    return [{ row, segment }];
+    return [{ row: { rendition, track, ...storedRowOf(segment, track) }, segment }];
   }
 
   /** Report a segment missing from the recording, with the reason, once until the recording continues. */

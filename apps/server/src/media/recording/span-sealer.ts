@@ -4,10 +4,10 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
-import type { EventSink, MediaFact } from "../../ports/index.ts";
-import { recordingIndexKey, recordingKey } from "../stored/recording-keys.ts";
+import { type EventSink, type MediaFact, recordingPrefix } from "../../ports/index.ts";
+import { placeName } from "../stored/layout.ts";
 import { reportInBatches } from "./report-in-batches.ts";
-import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
+import { readChapter, type SpoolChapter, sessionOf } from "./spool-chapter.ts";
 import { spooledFacts } from "./spooled-facts.ts";
 
 /** Chapters stored at a time. */
@@ -38,8 +38,8 @@ export class SpanSealer {
   readonly #settings: SpanSealerSettings;
   readonly #backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
   #waiting: WaitingChapter[] = [];
-  /** Folders of all chapters that are not sealed yet. */
-  readonly #folders = new Set<string>();
+  /** Chapters that are not sealed yet, by their folders, and when they are. */
+  readonly #sealed = new Map<string, PromiseWithResolvers<void>>();
   readonly #reporting: Timer;
   readonly #running = new Set<Promise<void>>();
   #pause: Timer | null = null;
@@ -53,7 +53,7 @@ export class SpanSealer {
     this.#settings = settings;
     const { clock, eventSink } = settings;
     this.#reporting = clock.every(REPORT_SPOOLED_MS, () => {
-      for (const fact of spooledFacts(this.#folders, clock.now())) eventSink.report(fact);
+      for (const fact of spooledFacts(this.#sealed.keys(), clock.now())) eventSink.report(fact);
     });
   }
 
@@ -64,9 +64,15 @@ export class SpanSealer {
 
   /** Seal the complete chapter in this folder. Its journal is reported again if the event sink lost facts after `lostBefore`. Returns at once. */
   add(folder: string, lostBefore: number): void {
-    this.#folders.add(folder);
+    this.#sealed.set(folder, Promise.withResolvers());
     this.#waiting.push({ folder, lostBefore });
     this.#startNext();
+  }
+
+  /** When the chapters of a session that wait now are in the object store and the database knows; null if there are none. */
+  sealed(sessionId: string): Promise<unknown> | null {
+    const own = [...this.#sealed].filter(([folder]) => sessionOf(folder) === sessionId);
+    return own.length > 0 ? Promise.all(own.map(([, { promise }]) => promise)) : null;
   }
 
   /** Resolves when everything is sealed, or must wait after a failed attempt. */
@@ -136,31 +142,23 @@ export class SpanSealer {
       }
     }
     await rm(folder, { recursive: true, force: true });
-    this.#folders.delete(folder);
+    this.#sealed.get(folder)?.resolve();
+    this.#sealed.delete(folder);
   }
 
-  async #put({
-    folder,
-    projectId,
-    sessionId,
-    part,
-    epoch,
-    firstMsn,
-    inits,
-    spans,
-    journal,
-  }: SpoolChapter): Promise<void> {
+  async #put({ folder, projectId, sessionId, part, epoch, firstMsn, inits, spans, journal }: SpoolChapter) {
     const { store } = this.#settings;
+    const prefix = recordingPrefix(projectId, sessionId);
     for (const { rendition, init, bytes } of inits) {
-      const key = recordingKey(projectId, sessionId, rendition, init);
+      const key = `${prefix}${rendition}/${init}`;
       // Most chapters have the same one. These bytes are those of its name, so a stored one of another size is damaged.
       if ((await store.size(key)) !== bytes.byteLength) await store.put(key, bytes);
     }
-    for (const { rendition, span, bytes } of spans) {
-      if (bytes > 0)
-        await store.putFile(recordingKey(projectId, sessionId, rendition, span), join(folder, rendition, span));
-    }
-    await store.put(recordingIndexKey(projectId, sessionId, part, epoch, firstMsn), Buffer.from(journal));
+    for (const { rendition, span, bytes } of spans)
+      if (bytes > 0) await store.putFile(`${prefix}${rendition}/${span}`, join(folder, rendition, span));
+    // The journals can rebuild an index without the database.
+    const index = part === "rungs" ? "index-rungs" : "index";
+    await store.put(`${prefix}${index}-${placeName(epoch, firstMsn)}.jsonl`, Buffer.from(journal));
   }
 
   #sealedFact(

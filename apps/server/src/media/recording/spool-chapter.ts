@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { RecordedSegment } from "../../ports/index.ts";
-import { placeName } from "../stored/recording-keys.ts";
+import { placeName } from "../stored/layout.ts";
+import { NO_BYTES } from "../stored/span-writer.ts";
 import { parseJournal, type RecordedFact } from "./chapter-journal.ts";
 import { type SpoolInit, wholeInits } from "./spool-inits.ts";
 
@@ -22,6 +23,11 @@ export function chapterFolder(spool: string, owner: ChapterOwner, epoch: number,
   const place = placeName(epoch, firstMsn);
   const part = owner.part === "rungs" ? [owner.part] : [];
   return join(spool, [owner.projectId, owner.sessionId, owner.streamId, place, ...part].join("."));
+}
+
+/** The session of the chapter in this folder. */
+export function sessionOf(folder: string): string | undefined {
+  return basename(folder).split(".")[1];
 }
 
 export interface SpoolSpan {
@@ -119,7 +125,7 @@ function numbersOf(place: string): number[] {
 }
 
 function gapOf(row: RecordedSegment): RecordedSegment {
-  return { ...row, gap: true, init: "", span: "", offset: 0, length: 0 };
+  return { ...row, ...NO_BYTES };
 }
 
 async function filesOf(folder: string): Promise<{ rendition: string; file: string; bytes: number }[]> {

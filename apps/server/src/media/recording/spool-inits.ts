@@ -1,7 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RecordedSegment, StoredTrack } from "../../ports/index.ts";
-import { initName, initOfStoredTrack } from "../packaging/init-of-track.ts";
+import { initName } from "../packaging/init-of-track.ts";
+import { initOfStoredTrack } from "../stored/stored-track.ts";
 
 /** An init segment of a chapter, with the bytes that its name is the hash of. */
 export interface SpoolInit {

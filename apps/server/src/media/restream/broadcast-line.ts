@@ -1,8 +1,7 @@
-import type { FeedSink } from "../feed/session-feed.ts";
 import { type AacTrack, Payload, TICKS_PER_SECOND, type Track } from "../packet.ts";
 import { SILENT_TRACK } from "../silence.ts";
 import { AudioClock } from "../timeline/audio-clock.ts";
-import type { Sample } from "../timeline/timeline-sink.ts";
+import type { Sample, TimelineSink } from "../timeline/timeline-sink.ts";
 import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
 import { type LineMemory, LinePages } from "./line-pages.ts";
 import { Slate } from "./slate.ts";
@@ -46,7 +45,7 @@ export interface BroadcastLineSettings {
  * One rendition in the format of one protocol. Each sample is serialized once, and all targets of the line share the bytes. A slow target affects
  * only itself. From a keyframe for which no target has room, nothing is serialized until one for which a target has.
  */
-export class BroadcastLine implements FeedSink {
+export class BroadcastLine implements TimelineSink {
   readonly #settings: BroadcastLineSettings;
   readonly #readers = new Set<LineReader>();
   readonly #pages: LinePages;

@@ -4,6 +4,7 @@ import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Outbound, type OutboundSettings } from "../../platform/outbound/outbound.ts";
 import { PRIVATE_ADDRESS } from "../../platform/outbound/outbound-url.ts";
+import { SrtProcess } from "../srt/index.ts";
 import { Restreaming } from "./restreaming.ts";
 import type { TargetFailure } from "./target-connection.ts";
 
@@ -22,12 +23,16 @@ function attempt(url: string, settings: Partial<OutboundSettings> = {}) {
   const resolve = (host: string) => Promise.reject(new Error(`somebody looked ${host} up`));
   const own = () => ({ ports: [1935, 8080], publicUrl: "https://weir.example" });
   const outbound = new Outbound({ clock, allowPrivate: false, own, resolve, ...settings });
-  const restreaming = new Restreaming({ clock, log: silentLog, outbound });
+  const restreaming = new Restreaming({
+    clock,
+    log: silentLog,
+    outbound,
+    srt: new SrtProcess({ clock, log: silentLog }),
+  });
   const failed = Promise.withResolvers<TargetFailure>();
   const handler = { ready: () => failed.reject(new Error("the target took the stream")), failed: failed.resolve };
   const connection = restreaming.connectFor("project")(url, handler);
   const stack = new AsyncDisposableStack();
-  stack.defer(() => restreaming.close());
   stack.defer(() => connection.destroy());
   opened.push(stack);
   clock.advance(1);

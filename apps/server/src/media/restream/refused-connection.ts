@@ -23,7 +23,7 @@ export class RefusedConnection implements TargetConnection {
 }
 
 /** The failure of an address to which nothing may be sent. `why` completes the sentence. */
-export const refusalOf = (why: string): TargetFailure => ({
+export const refusedTarget = (why: string): TargetFailure => ({
   reason: `The stream cannot be sent to this address: ${why}.`,
   isTemporary: false,
 });
@@ -31,5 +31,7 @@ export const refusalOf = (why: string): TargetFailure => ({
 /** The failure for a connection error. */
 export function failureOfConnection(error: unknown): TargetFailure {
   const { sentence, isRefused } = failureOf(error instanceof Error ? error : new Error(String(error)));
-  return isRefused ? refusalOf(sentence) : { reason: `The target cannot be reached: ${sentence}.`, isTemporary: true };
+  return isRefused
+    ? refusedTarget(sentence)
+    : { reason: `The target cannot be reached: ${sentence}.`, isTemporary: true };
 }

@@ -1,12 +1,15 @@
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { RestreamTarget } from "../../ports/index.ts";
-import { type LadderRequest, LivePipeline } from "../live-pipeline.ts";
+import type { LadderRequest } from "../ladder/live-ladder.ts";
 import type { Track } from "../packet.ts";
 import { PageMemory } from "../page-memory.ts";
+import type { SessionOutputs } from "../session-outputs.ts";
+import { openTimeline } from "../session-timeline.ts";
 import { FakeChildren } from "../testing/fake-transcoder.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { warningLog } from "../testing/warning-log.ts";
+import type { Timeline } from "../timeline/timeline.ts";
 import { LineMemory } from "./line-pages.ts";
 import { RtmpFormat } from "./rtmp-format.ts";
 import { SessionTargets } from "./session-targets.ts";
@@ -86,7 +89,7 @@ export interface RestreamRigSettings {
   readonly maxQueued?: number;
 }
 
-/** The targets of a session with a pipeline and a manual clock. */
+/** The targets of a session with its timeline and a manual clock. */
 export class RestreamRig {
   readonly clock = new ManualClock();
   /** All connections, in order. */
@@ -96,12 +99,13 @@ export class RestreamRig {
   /** The fields of each. */
   readonly warnings: unknown[] = [];
   readonly memory = new LineMemory();
-  readonly pipeline: LivePipeline;
+  readonly timeline: Timeline;
+  readonly outputs: SessionOutputs;
   readonly targets: SessionTargets;
   asked: () => Promise<readonly RestreamTarget[]> = async () => [];
 
   constructor({ connect, ladder, maxQueued = 4 * 1024 * 1024 }: RestreamRigSettings = {}) {
-    this.pipeline = new LivePipeline({
+    const { timeline, outputs } = openTimeline({
       clock: this.clock,
       memory: new PageMemory(),
       resume: null,
@@ -121,6 +125,8 @@ export class RestreamRig {
           }
         : null,
     });
+    this.timeline = timeline;
+    this.outputs = outputs;
     const fake: ConnectTarget = (url, handler) => {
       const target = new FakeTarget(url, handler);
       this.made.push(target);
@@ -133,7 +139,7 @@ export class RestreamRig {
       maxQueued: () => maxQueued,
       sent: this.sent,
       memory: this.memory,
-      findRendition: (profile) => this.pipeline.feedOf(profile),
+      findRendition: (profile) => this.outputs.feedOf(profile),
       ask: () => this.asked(),
       onChange: ({ id }, status, event) => this.changes.push(describe(id, status, event)),
     });
@@ -157,8 +163,8 @@ export class RestreamRig {
     tracks: readonly Track[] = tracksOf(shape),
     turn?: () => Promise<void>,
   ): Promise<void> {
-    this.pipeline.publisher();
-    for (const track of tracks) this.pipeline.track(track);
+    this.timeline.publisher();
+    for (const track of tracks) this.timeline.track(track);
     await this.play(syntheticSource(shape), turn);
   }
 
@@ -170,7 +176,7 @@ export class RestreamRig {
         this.tick();
         if (turn) await turn();
       }
-      this.pipeline.packet(packet);
+      this.timeline.packet(packet);
     }
     this.tick();
   }
@@ -182,7 +188,7 @@ export class RestreamRig {
 
   tick(): void {
     this.clock.advance(50);
-    this.pipeline.tick();
+    this.timeline.tick();
     this.targets.tick();
   }
 }

@@ -2,12 +2,12 @@ import type { Clock } from "../../platform/clock.ts";
 import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
+import type { SrtProcess } from "../srt/index.ts";
 import { LineMemory } from "./line-pages.ts";
-import { RefusedConnection, refusalOf } from "./refused-connection.ts";
+import { RefusedConnection, refusedTarget } from "./refused-connection.ts";
 import { connectRtmp } from "./rtmp-connection.ts";
 import type { RestreamResources } from "./session-targets.ts";
-import { connectSrt } from "./srt/srt-connection.ts";
-import { SrtProcess } from "./srt/srt-process.ts";
+import { connectSrt } from "./srt-connection.ts";
 import type { ConnectTarget, TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
 const MIB = 1024 * 1024;
@@ -29,12 +29,12 @@ export interface RestreamingSettings {
   readonly clock: Clock;
   readonly log: Log;
   readonly outbound: Pick<Outbound, "dial" | "find" | "refusalOf">;
+  readonly srt: Pick<SrtProcess, "connect">;
 }
 
 /** A node's resources for forwarding broadcasts: connections to targets, and their queue limits. */
 export class Restreaming implements RestreamResources {
   readonly #settings: RestreamingSettings;
-  readonly #srt: SrtProcess;
   readonly sent = { bytes: 0, skippedMs: 0 };
   readonly memory = new LineMemory();
   /** Connections per project. */
@@ -42,7 +42,6 @@ export class Restreaming implements RestreamResources {
 
   constructor(settings: RestreamingSettings) {
     this.#settings = settings;
-    this.#srt = new SrtProcess(settings);
   }
 
   readonly maxQueued = (): number =>
@@ -55,17 +54,13 @@ export class Restreaming implements RestreamResources {
       const connected = this.#tryToConnect(url, handler, () => this.#open.giveBack(projectId));
       if (typeof connected !== "string") return connected;
       this.#open.giveBack(projectId);
-      return new RefusedConnection(clock, handler, refusalOf(connected));
+      return new RefusedConnection(clock, handler, refusedTarget(connected));
     };
-  }
-
-  close(): Promise<void> {
-    return this.#srt.close();
   }
 
   /** `onOver` is called once, when the connection ends. */
   #tryToConnect(url: string, handler: TargetConnectionHandler, onOver: () => void): TargetConnection | string {
-    const settings = { ...this.#settings, srt: this.#srt, url, handler, onOver };
+    const settings = { ...this.#settings, url, handler, onOver };
     try {
       return /^srt:/i.test(url) ? connectSrt(settings) : connectRtmp(settings);
     } catch (error) {

@@ -33,6 +33,7 @@ function forwarding(outbound: Partial<OutboundSettings> = {}, settings: Restream
       own: () => ({ ports: [], publicUrl: "http://weir.test" }),
       ...outbound,
     }),
+    srt: { connect: () => expect.unreachable("these targets speak RTMP") },
   });
   const connect: ConnectTarget = (url, handler) =>
     restreaming.connectFor("project")(url, {
@@ -98,7 +99,7 @@ test("media at a target has the source's timestamps, with B-frames and after a r
   await until("the target to take it", () => joined === 1);
   const shape: SourceShape = { seconds: 3, bFrames: 2, frameRate: 25, clockAt: 100 };
   await rig.send(shape, undefined, turn);
-  rig.pipeline.pause();
+  rig.timeline.pause();
   rig.pass(10_000);
   await rig.send({ ...shape, clockAt: 7 }, undefined, turn);
   rig.pass(200);

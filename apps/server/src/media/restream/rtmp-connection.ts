@@ -2,16 +2,13 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { FormatError } from "@weir/formats/bits";
 import { RtmpPublishClient } from "@weir/formats/rtmp";
-import type { Clock, Timer } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
 import { FORWARD, type Outbound } from "../../platform/outbound/outbound.ts";
+import { ConnectionLife, type ConnectionSettings } from "./connection-life.ts";
 import { failureOfConnection } from "./refused-connection.ts";
 import { RtmpFormat } from "./rtmp-format.ts";
 import { cleanWords, type RtmpAddress, rtmpAddressOf } from "./target-address.ts";
-import type { TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
+import type { TargetConnection } from "./target-connection.ts";
 
-/** From name resolution until the target accepts the stream. */
-const CONNECT_MS = 15_000;
 /** Time for a target to read the end of the broadcast. */
 const LAST_BYTES_MS = 2_000;
 /** Limit per second of the data from a target: RTMP servers send acknowledgements, pings and a few commands. */
@@ -25,14 +22,8 @@ const CRYPTO = {
   random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
 };
 
-export interface RtmpConnectionSettings {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface RtmpConnectionSettings extends ConnectionSettings {
   readonly outbound: Pick<Outbound, "dial">;
-  readonly url: string;
-  readonly handler: TargetConnectionHandler;
-  /** Called once, when the connection has ended for any reason. */
-  readonly onOver: () => void;
 }
 
 /** Connects to an RTMP or RTMPS target. Returns a sentence if the address is not allowed. */
@@ -48,33 +39,30 @@ class RtmpConnection implements TargetConnection {
   readonly #settings: RtmpConnectionSettings;
   readonly #socket: Socket;
   readonly #client: RtmpPublishClient;
-  readonly #deadline: Timer;
+  readonly #life: ConnectionLife;
   #received = 0;
   /** Start of the interval that `#received` counts. */
   #receivingSince = 0;
   #isPublishing = false;
-  #isOver = false;
 
   constructor(settings: RtmpConnectionSettings, socket: Socket, address: RtmpAddress) {
     this.#settings = settings;
-    const { clock, url } = settings;
     const client = new RtmpPublishClient(
       {
         write: (bytes) => this.#answer(socket, bytes),
         publishing: (streamId) => this.#publishing(streamId),
-        refused: (words) => this.#lose(`The target refused the stream: ${sentenceOf(cleanWords(words, url))}`),
+        refused: (words) =>
+          this.#life.lose(`The target refused the stream: ${sentenceOf(cleanWords(words, settings.url))}`),
       },
       address,
     );
     this.#socket = socket;
     this.#client = client;
-    this.#deadline = clock.after(CONNECT_MS, () =>
-      this.#lose(`The target did not accept the stream within ${CONNECT_MS / 1000} s.`),
-    );
+    this.#life = new ConnectionLife(settings, () => this.destroy());
     socket.once(address.isSecure ? "secureConnect" : "connect", () => client.start(CRYPTO));
     socket.on("data", (bytes) => this.#receive(client, bytes));
-    socket.on("error", (error) => this.#fail(failureOfConnection(error)));
-    socket.once("close", () => this.#lose("The target closed the connection."));
+    socket.on("error", (error) => this.#life.fail(failureOfConnection(error)));
+    socket.once("close", () => this.#life.lose("The target closed the connection."));
   }
 
   get queuedBytes(): number {
@@ -82,20 +70,20 @@ class RtmpConnection implements TargetConnection {
   }
 
   write(bytes: Uint8Array): void {
-    if (!this.#isOver) this.#socket.write(bytes);
+    if (!this.#life.isOver) this.#socket.write(bytes);
   }
 
   close(): void {
     const socket = this.#socket;
     if (!this.#isPublishing) return this.destroy();
     this.#client.stop();
-    this.#finish();
+    this.#life.end();
     socket.end();
     this.#settings.clock.after(LAST_BYTES_MS, () => socket.destroy());
   }
 
   destroy(): void {
-    this.#finish();
+    this.#life.end();
     this.#socket.destroy();
   }
 
@@ -105,45 +93,28 @@ class RtmpConnection implements TargetConnection {
   }
 
   #publishing(streamId: number): void {
-    if (this.#isOver || this.#isPublishing) return;
+    if (this.#life.isOver || this.#isPublishing) return;
     this.#isPublishing = true;
-    this.#deadline.cancel();
-    this.#settings.handler.ready({ key: `rtmp ${streamId}`, create: () => new RtmpFormat(streamId) });
+    this.#life.accepted({ key: `rtmp ${streamId}`, create: () => new RtmpFormat(streamId) });
   }
 
   #receive(client: RtmpPublishClient, bytes: Uint8Array): void {
-    if (this.#isOver) return;
+    if (this.#life.isOver) return;
     const now = this.#settings.clock.monotonic();
     if (now - this.#receivingSince >= LOOK_MS) {
       this.#received = 0;
       this.#receivingSince = now;
     }
     this.#received += bytes.byteLength;
-    if (this.#received > MAX_BYTES_A_LOOK) return this.#lose("The target sends more data than an RTMP server should.");
+    if (this.#received > MAX_BYTES_A_LOOK)
+      return this.#life.lose("The target sends more data than an RTMP server should.");
     try {
       client.push(bytes);
     } catch (error) {
       if (!(error instanceof FormatError))
         this.#settings.log.error({ err: error }, "could not parse a target's response");
-      this.#lose("The target does not speak RTMP.");
+      this.#life.lose("The target does not speak RTMP.");
     }
-  }
-
-  #lose(reason: string): void {
-    this.#fail({ reason, isTemporary: true });
-  }
-
-  #fail(failure: TargetFailure): void {
-    if (this.#isOver) return;
-    this.destroy();
-    this.#settings.handler.failed(failure);
-  }
-
-  #finish(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#settings.onOver();
-    this.#deadline.cancel();
   }
 }
 

@@ -38,7 +38,7 @@ test("a target gets a rung's video with the source's audio, ordered by time, eve
   rig.newest.accept();
   await rig.send({ seconds: 4, clockAt: 1 });
   expect(rig.state).toBe("online");
-  rig.pipeline.pause();
+  rig.timeline.pause();
   rig.pass(10_000);
   await rig.send({ seconds: 4, clockAt: 50 });
   const arrived = arrivedAt(rig);
@@ -62,7 +62,7 @@ test.each(["source", "180p0"])(
     rig.newest.accept();
     await rig.send({ seconds: 3, clockAt: 1 });
     await rig.send({ seconds: 6, clockAt: 50, audio: false });
-    rig.pipeline.pause();
+    rig.timeline.pause();
     rig.pass(3_000);
     await rig.send({ seconds: 3, clockAt: 90 });
     rig.pass(100);
@@ -78,7 +78,7 @@ test.each(["source", "180p0"])(
     const silent = arrived.flatMap(([, ms, isSilence]) => (isSilence ? [ms] : []));
     expect(Math.abs((silent.length * 1024) / 48_000 - 6)).toBeLessThan(0.1);
     expect([silent[0], silent.at(-1)].map((ms) => Math.round((ms ?? 0) / 1000))).toEqual([4, 10]);
-    expect(rig.pipeline.renditions.flatMap(({ listed }) => listed.filter(({ init }) => !init))).toEqual([]);
+    expect(rig.outputs.renditions.flatMap(({ listed }) => listed.filter(({ init }) => !init))).toEqual([]);
   },
 );
 
@@ -90,7 +90,7 @@ test("a rung only for a target is encoded and counted, but not listed for viewer
   rig.newest.accept();
   await rig.send({ seconds: 6 });
   expect(rig.state).toBe("online");
-  const listed = (of: RestreamRig) => of.pipeline.listed.map(({ rendition }) => rendition.name);
+  const listed = (of: RestreamRig) => of.outputs.listed.map(({ rendition }) => rendition.name);
   expect(listed(rig)).toHaveLength(listed(without.rig).length);
   expect(admission.budget.usedCores).toBeGreaterThan(without.admission.budget.usedCores + 0.4);
 });

@@ -114,7 +114,7 @@ describe("a target", () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
-    rig.pipeline.pause();
+    rig.timeline.pause();
     rig.targets.flow(false);
     rig.pass(20_000);
     expect(rig.state).toBe("online");
@@ -129,7 +129,7 @@ describe("a target", () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
-    rig.pipeline.end();
+    rig.timeline.end();
     rig.targets.end();
     expect(rig.newest.ended).toBe("closed");
     expect(rig.changes.at(-1)).toBe("target-1 idle (disconnected)");
@@ -150,7 +150,7 @@ describe("a target with a slate", () => {
       const shape = { seconds: 4, bFrames: 2, frameRate: 25, frameBytes: 500, audio };
       await rig.send(shape);
       const before = messagesOf(rig.newest).length;
-      rig.pipeline.pause();
+      rig.timeline.pause();
       rig.targets.flow(false);
       rig.pass(20_000);
       const away = messagesOf(rig.newest).slice(before);
@@ -192,7 +192,7 @@ describe("a target with a slate", () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
-    rig.pipeline.pause();
+    rig.timeline.pause();
     rig.targets.flow(false);
     rig.pass(1_000);
     const { length } = rig.newest.written;
@@ -369,7 +369,7 @@ describe("the source's parts are published on time despite targets", () => {
     const seen = new Map<string, string>();
     const look = async () => {
       misbehave(one);
-      for (const { msn, parts } of one.pipeline.renditions[0]?.listed ?? [])
+      for (const { msn, parts } of one.outputs.renditions[0]?.listed ?? [])
         for (const [index, { durationTicks }] of parts.entries())
           seen.set(
             `${msn}.${index}`,

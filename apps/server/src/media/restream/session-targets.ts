@@ -1,10 +1,9 @@
-import type { Clock, Timer } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Timer } from "../../platform/clock.ts";
 import { BackOff } from "../../platform/retry.ts";
 import type { RestreamTarget, TargetReport } from "../../ports/index.ts";
 import { BroadcastLines, type FindRendition } from "./broadcast-lines.ts";
 import type { LineMemory } from "./line-pages.ts";
-import { type SentToTargets, TargetBroadcast } from "./target-broadcast.ts";
+import { type SentToTargets, TargetBroadcast, type TargetBroadcastSettings } from "./target-broadcast.ts";
 import type { ConnectTarget } from "./target-connection.ts";
 import type { TargetEvent, TargetStatus } from "./target-status.ts";
 
@@ -22,10 +21,9 @@ export interface RestreamResources {
   readonly memory: LineMemory;
 }
 
-export interface SessionTargetsSettings extends Omit<RestreamResources, "connectFor"> {
-  readonly connect: ConnectTarget;
-  readonly clock: Clock;
-  readonly log: Log;
+export interface SessionTargetsSettings
+  extends Omit<RestreamResources, "connectFor">,
+    Pick<TargetBroadcastSettings, "clock" | "log" | "connect"> {
   readonly findRendition: FindRendition;
   /** Queries the stream's current targets. Rejects while they are unavailable. */
   readonly ask: () => Promise<readonly RestreamTarget[]>;
@@ -120,19 +118,14 @@ export class SessionTargets {
   }
 
   #start(key: string, target: RestreamTarget): void {
-    const { clock, log, connect, maxQueued, sent, onChange } = this.#settings;
     const broadcast = new TargetBroadcast({
-      clock,
-      log,
+      ...this.#settings,
       target,
-      connect,
       lines: this.#lines,
-      maxQueued,
-      sent,
       isFlowing: () => this.#isFlowing,
       onChange: (status, event) => {
         if (status.state === "offline") this.#givenUp.set(key, status.reason);
-        onChange(target, status, event);
+        this.#settings.onChange(target, status, event);
       },
     });
     this.#broadcasts.set(key, broadcast);

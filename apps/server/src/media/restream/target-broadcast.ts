@@ -67,10 +67,6 @@ export class TargetBroadcast {
     this.target = settings.target;
   }
 
-  get status(): TargetStatus {
-    return this.#status;
-  }
-
   get report(): TargetReport | null {
     const { id, name, profile } = this.target;
     const { state } = this.#status;

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { avcParameterSets, isIdrAccessUnit, silentAacFrame } from "@weir/formats/codecs";
 import {
   type AudioInitTrack,
@@ -14,6 +15,7 @@ import type { MediaIndex, StoredSegment } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
 import { archiveMultivariant } from "./archive-playlists.ts";
 import { OpenMedia } from "./open-media.ts";
+import { StoredMedia } from "./stored-media.ts";
 
 const FRAME_TICKS = 1024;
 const RATE = 48_000;
@@ -29,16 +31,12 @@ const AUDIO: AudioInitTrack = {
 
 test("an MP4 omits the jump of the timeline at a restart, in every range", async () => {
   const spans = [0, 34 * RATE].map((startTicks) => segmentBytes(startTicks));
-  const mp4 = await ArchiveMp4.build(
-    recordingOf(spans.map((bytes, i) => ({ startTicks: i * 34 * RATE, bytes }))),
-    async () => initSegment(AUDIO),
-    new Slices(new ManualClock()),
-  );
+  const index = recordingOf(spans.map((bytes, i) => ({ startTicks: i * 34 * RATE, bytes })));
+  const media = mediaOf(index, (_rendition, span) => spans[Number(span)]);
+  const mp4 = await ArchiveMp4.build(media, new Slices(new ManualClock()));
   const read = async (start: number, end: number): Promise<Buffer> => {
     const pieces: Uint8Array[] = [];
-    const found = mp4.read({ start, end }, async function* (_rendition, span, range) {
-      yield spans[Number(span)]?.slice(range.start, range.end + 1) ?? new Uint8Array();
-    });
+    const found = mp4.read({ start, end });
     for await (const bytes of found) pieces.push(bytes);
     return Buffer.concat(pieces);
   };
@@ -62,14 +60,15 @@ test("a recording of 140,000 segments has a playlist and an MP4 that is readable
   const count = 140_000;
   const index = recordingOf(Array.from({ length: count }, (_, n) => ({ startTicks: n * FRAMES * FRAME_TICKS, bytes })));
   const slices = new Slices(systemClock);
-  const media = await OpenMedia.open(index, async () => initSegment(AUDIO), slices);
+  const media = await OpenMedia.open(
+    mediaOf(index, () => bytes),
+    slices,
+  );
   const mp4 = await media.mp4("source");
   if (!mp4) throw new Error("no MP4");
   const lastByte: Uint8Array[] = [];
   const range = { start: mp4.size - 1, end: mp4.size - 1 };
-  const read = mp4.read(range, async function* (_rendition, _span, { start, end }) {
-    yield bytes.subarray(start, end + 1);
-  });
+  const read = mp4.read(range);
   for await (const piece of read) lastByte.push(piece);
   expect(Buffer.concat(lastByte)).toEqual(Buffer.from(bytes.subarray(-1)));
   const playlist = await (await media.renditions.get("audio")?.playlist())?.in(null);
@@ -96,7 +95,7 @@ test.each([
       }),
     }));
     const slices = new Slices(new ManualClock());
-    const media = await OpenMedia.open({ ...index, renditions }, async () => initSegment(AUDIO), slices);
+    const media = await OpenMedia.open(mediaOf({ ...index, renditions }), slices);
     const playlist = await (await media.renditions.get("audio")?.playlist())?.in(null);
     const text = Buffer.from(playlist?.bytes ?? []).toString("latin1");
     expect(text.includes("#EXT-X-INDEPENDENT-SEGMENTS")).toBe(isPromised);
@@ -120,7 +119,7 @@ test.each([
     const track = { ...picture, timescale: RATE, ...(frameRate && { frameRate }) };
     const index = recordingOf([{ startTicks: 0, bytes: NONE }]);
     const renditions = index.renditions.map((rendition) => ({ ...rendition, rendition: "source", track }));
-    const media = await OpenMedia.open({ ...index, renditions }, async () => null, new Slices(new ManualClock()));
+    const media = await OpenMedia.open(mediaOf({ ...index, renditions }), new Slices(new ManualClock()));
     expect(archiveMultivariant(media.renditions.values(), (rendition) => rendition)).toContain(attributes);
   },
 );
@@ -128,11 +127,12 @@ test.each([
 test("a file whose first segment is late on the timeline starts within a second of it, with decode times not negative", async () => {
   const startTicks = 100 * RATE;
   const index = recordingOf([{ startTicks, bytes: segmentBytes(startTicks) }]);
-  const mp4 = await ArchiveMp4.build(index, async () => initSegment(AUDIO), new Slices(systemClock));
+  const mp4 = await ArchiveMp4.build(
+    mediaOf(index, () => segmentBytes(startTicks)),
+    new Slices(systemClock),
+  );
   const whole: Uint8Array[] = [];
-  const read = mp4.read({ start: 0, end: mp4.size - 1 }, async function* (_rendition, _span, { start, end }) {
-    yield segmentBytes(startTicks).subarray(start, end + 1);
-  });
+  const read = mp4.read();
   for await (const piece of read) whole.push(piece);
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(Buffer.concat(whole)) });
   const track = await input.getPrimaryAudioTrack();
@@ -143,7 +143,7 @@ test("a file whose first segment is late on the timeline starts within a second 
 test("an MP4 whose picture size changed and changed back has all pictures, each segment with its own parameter sets", async () => {
   const spans = [0, 1, 2].map((n) => pictureBytes(n * PICTURE_TICKS * 2));
   const inits = ["small", "large", "small"];
-  const mp4 = await ArchiveMp4.build(
+  const media = mediaOf(
     {
       ...recordingOf([]),
       renditions: [
@@ -167,14 +167,13 @@ test("an MP4 whose picture size changed and changed back has all pictures, each 
         },
       ],
     },
-    async (_rendition, init) => initSegment(init === "small" ? SMALL : LARGE),
-    new Slices(new ManualClock()),
+    (_rendition, span) => spans[Number(span)],
+    (_rendition, init) => (init === "small" ? SMALL : LARGE),
   );
+  const mp4 = await ArchiveMp4.build(media, new Slices(new ManualClock()));
   const read = async (start: number, end: number): Promise<Buffer> => {
     const pieces: Uint8Array[] = [];
-    const found = mp4.read({ start, end }, async function* (_rendition, span, range) {
-      yield spans[Number(span)]?.slice(range.start, range.end + 1) ?? NONE;
-    });
+    const found = mp4.read({ start, end });
     for await (const bytes of found) pieces.push(bytes);
     return Buffer.concat(pieces);
   };
@@ -231,16 +230,15 @@ test("video and audio of a segment are one fragment, whose audio starts slightly
       },
     ],
   };
-  const mp4 = await ArchiveMp4.build(
+  const media = mediaOf(
     index,
-    async (rendition) => initSegment(rendition === "source" ? SMALL : AUDIO),
-    new Slices(new ManualClock()),
+    (rendition, span) => (rendition === "source" ? shown : sounds)[Number(span)],
+    (rendition) => (rendition === "source" ? SMALL : AUDIO),
   );
+  const mp4 = await ArchiveMp4.build(media, new Slices(new ManualClock()));
   const read = async (start: number, end: number): Promise<Buffer> => {
     const pieces: Uint8Array[] = [];
-    const found = mp4.read({ start, end }, async function* (rendition, span, range) {
-      yield (rendition === "source" ? shown : sounds)[Number(span)]?.subarray(range.start, range.end + 1) ?? NONE;
-    });
+    const found = mp4.read({ start, end });
     for await (const bytes of found) pieces.push(bytes);
     return Buffer.concat(pieces);
   };
@@ -333,6 +331,22 @@ function segmentBytes(startTicks: number): Uint8Array {
   });
   const half = FRAMES / 2;
   return Buffer.concat([samples.slice(0, half), samples.slice(half)].flatMap((part) => writeAudioFragment(1, part)));
+}
+
+/** Stored media whose files are made up: the names of spans are numbers. */
+function mediaOf(
+  index: MediaIndex,
+  spanOf: (rendition: string, span: string) => Uint8Array | undefined = () => NONE,
+  initOf: (rendition: string, init: string) => AudioInitTrack | VideoInitTrack = () => AUDIO,
+): StoredMedia {
+  return new StoredMedia(index, {
+    async read(key, range) {
+      const [rendition = "", file = ""] = key.slice(index.keyPrefix.length).split("/");
+      const isSpan = /^\d+$/.test(file);
+      const bytes = (isSpan ? spanOf(rendition, file) : initSegment(initOf(rendition, file))) ?? NONE;
+      return Readable.from([range ? bytes.subarray(range.start, range.end + 1) : bytes]);
+    },
+  });
 }
 
 function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array }[]): MediaIndex {

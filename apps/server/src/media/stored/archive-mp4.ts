@@ -5,15 +5,14 @@ import type { ByteRange } from "../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
 import { bytesOf, Mp4Layout, type Piece, type Placed } from "./mp4-layout.ts";
 import { SoundReader } from "./mp4-sound.ts";
-import { Mp4Track, type ReadInit } from "./mp4-track.ts";
+import { Mp4Track } from "./mp4-track.ts";
 import { asOneFragment } from "./one-fragment.ts";
+import type { StoredMedia } from "./stored-media.ts";
 
 const NOTHING = new Uint8Array();
 
 /** Increase it when the layout of the bytes after the head changes, so that a resumed download never mixes two layouts. */
 const LAYOUT = "5";
-
-export type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
 
 /**
  * Stored media as one MP4: a joint `moov`, a segment index per track, then one fragment with all tracks per segment. The media are the bytes of the
@@ -26,8 +25,10 @@ export class ArchiveMp4 {
   readonly etag: string;
   readonly #head: Uint8Array;
   readonly #pieces: readonly Piece[];
+  readonly #media: StoredMedia;
 
-  private constructor(head: Uint8Array, pieces: readonly Piece[], pieceBytes: number) {
+  private constructor(media: StoredMedia, head: Uint8Array, pieces: readonly Piece[], pieceBytes: number) {
+    this.#media = media;
     this.#head = head;
     this.#pieces = pieces;
     this.size = head.byteLength + pieceBytes;
@@ -37,23 +38,25 @@ export class ArchiveMp4 {
   }
 
   /** Builds the MP4 of one video rendition, by default the first. */
-  static async build(index: MediaIndex, readInit: ReadInit, slices: Slices, video?: string): Promise<ArchiveMp4> {
-    const tracks = await Promise.all(tracksOf(index, video).map((stored) => Mp4Track.open(stored, readInit, slices)));
+  static async build(media: StoredMedia, slices: Slices, video?: string): Promise<ArchiveMp4> {
+    const tracks = await Promise.all(
+      tracksOf(media.index, video).map((stored) => Mp4Track.open(stored, media, slices)),
+    );
     const layout = new Mp4Layout(tracks);
     await slices.forEach(tracks[0]?.stored.segments ?? [], (segment) => layout.add(segment));
-    return new ArchiveMp4(layout.head(), layout.pieces, layout.bytes);
+    return new ArchiveMp4(media, layout.head(), layout.pieces, layout.bytes);
   }
 
-  /** Reads a range of the file. */
-  async *read(range: ByteRange, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
+  /** Reads a range of the file, by default all of it. */
+  async *read(range: ByteRange = { start: 0, end: this.size - 1 }): AsyncGenerator<Uint8Array, void> {
     const head = this.#head.byteLength;
     if (range.start < head) yield this.#head.subarray(range.start, range.end + 1);
     const behind = { start: range.start - head, end: range.end - head };
-    const sound = new SoundReader((placed) => readPlaced(placed, readSpan));
+    const sound = new SoundReader((placed) => readPlaced(placed, this.#media));
     for (let n = this.#pieceAt(behind.start); n < this.#pieces.length; n++) {
       const piece = this.#pieces[n];
       if (!piece || piece.at > behind.end) return;
-      yield* within(behind, piece.at, readPiece(piece, sound, readSpan));
+      yield* within(behind, piece.at, readPiece(piece, sound, this.#media));
     }
   }
 
@@ -83,16 +86,16 @@ function tracksOf({ id, renditions }: MediaIndex, video: string | undefined): St
   return found;
 }
 
-async function* readPiece(piece: Piece, sounds: SoundReader, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
+async function* readPiece(piece: Piece, sounds: SoundReader, media: StoredMedia): AsyncGenerator<Uint8Array, void> {
   const { first, sound, bytes } = piece;
-  if (!sound) return yield* readPlaced(first, readSpan);
+  if (!sound) return yield* readPlaced(first, media);
   const joiner = new TrackJoiner(bytesOf(first), await sounds.read(sound), bytes);
-  for await (const some of readPlaced(first, readSpan)) yield* joiner.push(some);
+  for await (const some of readPlaced(first, media)) yield* joiner.push(some);
   yield* joiner.end();
 }
 
 /** The fragments of a segment, edited for the file, in chunks as the store delivers them. */
-async function* readPlaced(placed: Placed, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
+async function* readPlaced(placed: Placed, media: StoredMedia): AsyncGenerator<Uint8Array, void> {
   const { rendition, segment, earlierTicks } = placed;
   let { sequence, prefix } = placed;
   const editor = new FragmentEditor(() => {
@@ -100,7 +103,7 @@ async function* readPlaced(placed: Placed, readSpan: ReadSpan): AsyncGenerator<U
     prefix = NOTHING;
     return place;
   });
-  const stored = asOneFragment(segment, (range) => readSpan(rendition, segment.span, range));
+  const stored = asOneFragment(segment, (range) => media.readSpan(rendition, segment.span, range));
   for await (const bytes of stored) yield* editor.push(bytes);
 }
 

@@ -1,11 +1,15 @@
+import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { StoredSegment } from "../../ports/index.ts";
 import { archiveMultivariant } from "./archive-playlists.ts";
 import { OpenMedia } from "./open-media.ts";
+import { StoredMedia } from "./stored-media.ts";
 
 const INIT_BYTES: Readonly<Record<string, number>> = { "init-a.mp4": 700, "init-b.mp4": 650 };
+
+const read = async (key: string) => Readable.from([new Uint8Array(INIT_BYTES[key.split("/").at(-1) ?? ""] ?? 0)]);
 
 /** The playlist of a rendition whose segments need these init segments. */
 async function playlistOf(inits: readonly string[]): Promise<string> {
@@ -17,12 +21,8 @@ async function playlistOf(inits: readonly string[]): Promise<string> {
   );
   const track = { kind: "video", codec: "avc", codecString: "", config: "", timescale: 1000 } as const;
   const renditions = [{ rendition: "source", track, segments, spanBytes: new Map([["1.m4s", 100 * inits.length]]) }];
-  const read = async (key: string) => new Uint8Array(INIT_BYTES[key.split("/").at(-1) ?? ""] ?? 0);
-  const media = await OpenMedia.open(
-    { id: "clip", projectId: "project-1", keyPrefix: "v1/", renditions },
-    read,
-    new Slices(new ManualClock()),
-  );
+  const index = { id: "clip", projectId: "project-1", keyPrefix: "v1/", renditions };
+  const media = await OpenMedia.open(new StoredMedia(index, { read }), new Slices(new ManualClock()));
   const text = await (await media.renditions.get("source")?.playlist())?.in(null);
   return Buffer.from(text?.bytes ?? []).toString("latin1");
 }
@@ -73,5 +73,5 @@ function mediaOf(gaps: Readonly<Record<"source" | "audio", readonly boolean[]>>)
     spanBytes: new Map([["1.m4s", 100]]),
   }));
   const index = { id: "recording", projectId: "project-1", keyPrefix: "v1/", renditions };
-  return OpenMedia.open(index, async () => null, new Slices(new ManualClock()));
+  return OpenMedia.open(new StoredMedia(index, { read }), new Slices(new ManualClock()));
 }

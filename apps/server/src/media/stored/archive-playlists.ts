@@ -17,19 +17,16 @@ export function archiveMultivariant(
   for (const { stored, bitrates } of renditions) {
     const { track } = stored;
     const uri = addressOf(stored.rendition);
-    const { peak, average } = bitrates;
+    const listed = {
+      uri,
+      bandwidth: bitrates.peak,
+      averageBandwidth: bitrates.average,
+      codecString: track.codecString,
+    };
     if (track.kind === "video") {
-      const { codecString, width = 0, height = 0, frameRate = null } = track;
-      const shape = { codecString, width, height, frameRate, range: rangeOf(track) };
-      video.push({ uri, bandwidth: peak, averageBandwidth: average, ...shape });
-    } else
-      audio = {
-        uri,
-        bandwidth: peak,
-        averageBandwidth: average,
-        codecString: track.codecString,
-        channels: track.channels ?? 2,
-      };
+      const { width = 0, height = 0, frameRate = null } = track;
+      video.push({ ...listed, width, height, frameRate, range: rangeOf(track) });
+    } else audio = { ...listed, channels: track.channels ?? 2 };
   }
   return writeMultivariantPlaylist({ video, audio });
 }
@@ -41,7 +38,7 @@ function rangeOf({ codec, config }: StoredTrack) {
 /** Where playlists say that a gap is. Players that know `EXT-X-GAP` do not ask for it. */
 export const GAP_FILE = "gap.m4s";
 
-export interface ListedRendition {
+export interface PlaylistSource {
   readonly stored: StoredRendition;
   readonly targetDuration: number;
   readonly independentSegments: boolean;
@@ -50,7 +47,7 @@ export interface ListedRendition {
 }
 
 /** The complete playlist of one rendition, one piece per segment: byte ranges of immutable spans. */
-export function playlistPieces(listing: ListedRendition): Iterable<string> {
+export function playlistPieces(listing: PlaylistSource): Iterable<string> {
   const { stored, targetDuration, independentSegments } = listing;
   return mediaPlaylistPieces({
     targetDuration,
@@ -62,7 +59,7 @@ export function playlistPieces(listing: ListedRendition): Iterable<string> {
   });
 }
 
-function* listed({ stored: { track, segments }, initBytes }: ListedRendition): Generator<PlaylistSegment, void> {
+function* listed({ stored: { track, segments }, initBytes }: PlaylistSource): Generator<PlaylistSegment, void> {
   let isFirst = true;
   for (const { gap, span, init, durationTicks, programDateTimeMs, discontinuity, offset, length } of segments) {
     const mapBytes = initBytes.get(init);

@@ -10,10 +10,8 @@ import {
 } from "@weir/formats/mp4";
 import type { Slices } from "../../platform/slices.ts";
 import type { StoredRendition, StoredSegment } from "../../ports/index.ts";
-import { initTrackOf } from "../packaging/stored-track.ts";
-
-/** Reads an init segment; null if it is missing. */
-export type ReadInit = (rendition: string, init: string) => Promise<Uint8Array | null>;
+import type { StoredMedia } from "./stored-media.ts";
+import { initTrackOf } from "./stored-track.ts";
 
 const NOTHING = new Uint8Array();
 
@@ -42,10 +40,10 @@ export class Mp4Track {
     this.#prefixes = prefixes;
   }
 
-  static async open(stored: StoredRendition, read: ReadInit, slices: Slices): Promise<Mp4Track> {
+  static async open(stored: StoredRendition, media: StoredMedia, slices: Slices): Promise<Mp4Track> {
     const [longest = "", ...others] = await longestLasting(stored, slices);
     const describe = async (init: string): Promise<InitDescription> => {
-      const bytes = await read(stored.rendition, init);
+      const bytes = await media.readInit(stored.rendition, init);
       if (!bytes) throw new Error(`the init segment ${init} of ${stored.rendition} is missing from the store`);
       return readInit(bytes);
     };

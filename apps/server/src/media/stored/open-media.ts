@@ -3,10 +3,7 @@ import type { Slices } from "../../platform/slices.ts";
 import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
 import { type Bitrates, GAP_FILE, playlistPieces } from "./archive-playlists.ts";
-import type { ReadInit } from "./mp4-track.ts";
-
-/** Reads a small object of the store; null if it is missing. */
-export type ReadFile = (key: string) => Promise<Uint8Array | null>;
+import type { StoredMedia } from "./stored-media.ts";
 
 /** A rendition of stored media with values derived from its index. */
 export interface OpenRendition {
@@ -20,41 +17,44 @@ export interface OpenRendition {
 
 /** Stored media with everything derived from its index, each computed once and shared by all requests. */
 export class OpenMedia {
-  readonly index: MediaIndex;
+  readonly media: StoredMedia;
   readonly renditions: ReadonlyMap<string, OpenRendition>;
   readonly #mp4s: ReadonlyMap<string, () => Promise<ArchiveMp4>>;
 
   private constructor(
-    index: MediaIndex,
+    media: StoredMedia,
     renditions: readonly OpenRendition[],
     mp4s: ReadonlyMap<string, () => Promise<ArchiveMp4>>,
   ) {
-    this.index = index;
+    this.media = media;
     this.renditions = new Map(renditions.map((rendition) => [rendition.stored.rendition, rendition]));
     this.#mp4s = mp4s;
   }
 
   /** `noteMp4Size` is called whenever the MP4 is laid out. */
   static async open(
-    index: MediaIndex,
-    readFile: ReadFile,
+    media: StoredMedia,
     slices: Slices,
     noteMp4Size: (bytes: number) => void = () => {},
   ): Promise<OpenMedia> {
-    const readInit: ReadInit = (rendition, init) => readFile(`${index.keyPrefix}${rendition}/${init}`);
+    const { index } = media;
     // A reader of HLS that tries a rendition of gaps alone stops there: FFmpeg does, although the others play.
     const withMedia = index.renditions.filter(({ segments }) => segments.some(({ gap }) => !gap));
-    const renditions = await Promise.all(withMedia.map((stored) => lookThrough(stored, readInit, slices)));
+    const renditions = await Promise.all(withMedia.map((stored) => lookThrough(stored, media, slices)));
     const source = async (): Promise<ArchiveMp4> => {
-      const mp4 = await ArchiveMp4.build(index, readInit, slices);
+      const mp4 = await ArchiveMp4.build(media, slices);
       noteMp4Size(mp4.size);
       return mp4;
     };
     const named = (index.mp4s ?? []).map(({ name, rendition }) => {
-      const build = () => ArchiveMp4.build(index, readInit, slices, rendition);
+      const build = () => ArchiveMp4.build(media, slices, rendition);
       return [name, onceFor(build)] as const;
     });
-    return new OpenMedia(index, renditions, new Map(index.mp4s ? named : [["source", onceFor(source)]]));
+    return new OpenMedia(media, renditions, new Map(index.mp4s ? named : [["source", onceFor(source)]]));
+  }
+
+  get index(): MediaIndex {
+    return this.media.index;
   }
 
   /** Laid out on first request; null if there is none of that name. */
@@ -71,7 +71,7 @@ export class OpenMedia {
   }
 }
 
-async function lookThrough(stored: StoredRendition, read: ReadInit, slices: Slices): Promise<OpenRendition> {
+async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: Slices): Promise<OpenRendition> {
   const { track, segments } = stored;
   const [inits, files] = [new Set<string>(), new Set<string>()];
   let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
@@ -96,7 +96,7 @@ async function lookThrough(stored: StoredRendition, read: ReadInit, slices: Slic
     files,
     bitrates: { peak: Math.ceil(peak), average: Math.ceil(average) },
     playlist: onceFor(async () => {
-      const initBytes = await lengthsOf(inits, (init) => read(stored.rendition, init));
+      const initBytes = await lengthsOf(inits, (init) => media.readInit(stored.rendition, init));
       return SharedText.render(slices, playlistPieces({ ...listing, initBytes }));
     }),
   };

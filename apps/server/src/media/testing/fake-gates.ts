@@ -22,9 +22,17 @@ export class FakePublishGate implements PublishGate {
   restreamTargets: readonly RestreamTarget[] = [];
   #sessions = 0;
   #epoch = 0;
+  /** Of the latest publisher that began. */
+  #begun: number | null = null;
 
   grant(streamId = "stream-1"): PublishGrant {
     return { streamId, projectId: "project-1", playbackId: `play${streamId.replace(/\W/g, "")}`, epoch: ++this.#epoch };
+  }
+
+  isAlone = false;
+
+  hasLease(): boolean {
+    return !this.isAlone;
   }
 
   refused(): void {}
@@ -33,10 +41,13 @@ export class FakePublishGate implements PublishGate {
     return { ok: true, grant: this.grant() } as const;
   }
 
-  async begin(): Promise<SessionStart | null> {
+  async begin({ epoch }: PublishGrant): Promise<SessionStart | null> {
     await this.hold;
     if (!this.nextStart) return null;
+    const previousEpoch = this.#begun;
+    this.#begun = epoch;
     return {
+      previousEpoch,
       sessionId: `session-${++this.#sessions}`,
       resume: null,
       lastTargetDuration: null,

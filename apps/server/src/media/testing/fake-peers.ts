@@ -1,5 +1,5 @@
 import type { Peer, PeerHandler, PeerSource, ViewingPeer, WebrtcPeers } from "../webrtc/webrtc-process.ts";
-import type { MediaFrame, PeerPlan, SourceClock } from "../webrtc/webrtc-protocol.ts";
+import type { MediaFrame, PeerPlan, TimelineClock } from "../webrtc/webrtc-protocol.ts";
 
 /** A WebRTC connection that a test moves. It is answered at once. */
 export class FakePeer {
@@ -29,7 +29,7 @@ export class FakePeers implements WebrtcPeers {
   /** The media that viewers were sent, of all sources. */
   readonly frames: (MediaFrame & { readonly source: number })[] = [];
   /** The last clock of each source. */
-  readonly clocks = new Map<number, SourceClock>();
+  readonly clocks = new Map<number, TimelineClock>();
   openSources = 0;
   #sources = 0;
   answers = true;

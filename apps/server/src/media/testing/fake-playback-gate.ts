@@ -1,16 +1,11 @@
-import {
-  type MediaIndex,
-  type PlaybackContent,
-  type PlaybackDecision,
-  type PlaybackGate,
-  type PlaybackRequest,
-  recordingPrefix,
-  type StoredContent,
-  type StoredRendition,
-  type ViewerDetails,
-  type ViewerPass,
+import type {
+  PlaybackContent,
+  PlaybackDecision,
+  PlaybackGate,
+  PlaybackRequest,
+  ViewerDetails,
+  ViewerPass,
 } from "../../ports/index.ts";
-import type { FactLog } from "./fake-gates.ts";
 
 const PROJECT = "project-1";
 const CONTENT: Readonly<Record<string, PlaybackContent>> = {
@@ -19,7 +14,7 @@ const CONTENT: Readonly<Record<string, PlaybackContent>> = {
 };
 
 /**
- * Knows `playstream1`, which is live, and `recording1`, which is the recording that the facts tell of; denies all else. Both are public until
+ * Knows `playstream1`, which is live, and `recording1`, its recording; denies all else. Both are public until
  * `policy` says otherwise; then whoever has one token or access key of `allowed` is let in.
  */
 export class FakePlaybackGate implements PlaybackGate {
@@ -36,15 +31,8 @@ export class FakePlaybackGate implements PlaybackGate {
   hold: Promise<void> = Promise.resolve();
   /** Playback ids of recordings that were deleted. */
   readonly gone = new Set<string>();
-  readonly mp4Sizes = new Map<string, number>();
   readonly opened: PlaybackRequest[] = [];
   readonly rechecked: { readonly pass: ViewerPass; readonly viewer: ViewerDetails }[] = [];
-  readonly #facts: FactLog;
-
-  constructor(facts: FactLog) {
-    this.#facts = facts;
-  }
-
   async open(request: PlaybackRequest): Promise<PlaybackDecision> {
     this.opened.push(request);
     const { playbackId, viewer } = request;
@@ -65,35 +53,6 @@ export class FakePlaybackGate implements PlaybackGate {
     if (pass.kind === "owner") return this.#answer(playbackId, pass, true);
     const credential = pass.kind === "jwt" ? pass.signingKeyId : pass.accessKey;
     return this.#answer(playbackId, pass, this.policy === pass.kind && this.allowed.has(credential));
-  }
-
-  async recordingOf(sessionId: string): Promise<string | null> {
-    return sessionId === "session-1" ? "recording1" : null;
-  }
-
-  async newestRecordingOf(streamId: string): Promise<StoredContent | null> {
-    const isRecorded = streamId === "stream-1" && this.#facts.of("segment-closed").length > 0;
-    return isRecorded ? { kind: "recording", id: "session-1", projectId: PROJECT } : null;
-  }
-
-  async mediaIndex({ id, projectId }: StoredContent): Promise<MediaIndex | null> {
-    const rows = this.#facts.of("segment-closed").flatMap(({ recorded }) => recorded);
-    const renditions = new Map<string, StoredRendition & { segments: typeof rows }>();
-    for (const row of rows) {
-      const { rendition, track } = row;
-      if (!renditions.has(rendition)) {
-        const sealed = this.#facts.of("span-sealed").filter((fact) => fact.rendition === rendition);
-        const spanBytes = new Map(sealed.map(({ span, bytes }) => [span, bytes]));
-        renditions.set(rendition, { rendition, track, segments: [], spanBytes });
-      }
-      renditions.get(rendition)?.segments.push(row);
-    }
-    if (renditions.size === 0) return null;
-    return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions: [...renditions.values()] };
-  }
-
-  noteMp4Size({ id }: StoredContent, bytes: number): void {
-    this.mp4Sizes.set(id, bytes);
   }
 
   #answer(playbackId: string, pass: ViewerPass | null, isAllowed: boolean): PlaybackDecision {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import { messageReader } from "../../platform/pipe-frames.ts";
 import {
   type FromChild,
   type PreviewStart,
@@ -7,7 +8,6 @@ import {
   type TranscodeChild,
   type TranscodeChildHandler,
   type TranscodeChildren,
-  toChildReader,
 } from "../transcode/index.ts";
 import { VIDEO } from "./synthetic-source.ts";
 
@@ -35,7 +35,7 @@ export class FakeChild implements TranscodeChild {
   readonly #handler: TranscodeChildHandler;
   /** Takes what comes and makes nothing of it, but acknowledges cuts; *hung*, it does not even do that. */
   mode: "working" | "stuck" | "hung";
-  readonly #read = toChildReader();
+  readonly #read = messageReader<ToChild>();
   #rungs: readonly number[] = [];
   /** From the next cut on. */
   #nextRungs: readonly number[] | null = null;

@@ -12,6 +12,7 @@ import { makeTestFolder } from "../../platform/test-folder.ts";
 import { MediaPlane } from "../index.ts";
 import type { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { Publication } from "../packet.ts";
+import { FakeCatalogue } from "./fake-catalogue.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "./fake-gates.ts";
 import { FakePlaybackGate } from "./fake-playback-gate.ts";
 import { FakeChildren } from "./fake-transcoder.ts";
@@ -25,7 +26,8 @@ export class MediaRig implements AsyncDisposable {
   readonly clock = new ManualClock(Date.UTC(2030, 0, 1));
   readonly publishGate = new FakePublishGate();
   readonly facts = new FactLog();
-  readonly playbackGate = new FakePlaybackGate(this.facts);
+  readonly playbackGate = new FakePlaybackGate();
+  readonly catalogue = new FakeCatalogue(this.facts);
   readonly folder: string;
   readonly store: LocalObjectStore;
   readonly children = new FakeChildren();
@@ -113,6 +115,7 @@ export class MediaRig implements AsyncDisposable {
       log: silentLog,
       publishGate: this.publishGate,
       playbackGate: this.playbackGate,
+      catalogue: this.catalogue,
       eventSink: this.facts,
       store: this.store,
       viewerSecret: VIEWER_SECRET,

@@ -7,7 +7,7 @@ import { ManualClock, type Timer } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { makeTestFolder } from "../../platform/test-folder.ts";
-import type { RecordedSegment } from "../../ports/index.ts";
+import { type RecordedSegment, recordingPrefix } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
@@ -16,7 +16,6 @@ import { listSpool, recoverSpool } from "../recording/recover-spool.ts";
 import { SessionRecorder } from "../recording/session-recorder.ts";
 import { SpanSealer } from "../recording/span-sealer.ts";
 import { SpoolDisk } from "../recording/spool-disk.ts";
-import { recordingKey } from "../stored/recording-keys.ts";
 import { FactLog } from "./fake-gates.ts";
 import { FaultyDisk } from "./faulty-disk.ts";
 import { AUDIO, VIDEO } from "./synthetic-source.ts";
@@ -95,6 +94,8 @@ export class RecordingRig implements AsyncDisposable {
   freeBytes = 2 ** 40;
   /** Those of the next segments. */
   readonly inits: Record<"source" | "audio", InitSegment> = { source: initOfTrack(VIDEO), audio: initOfTrack(AUDIO) };
+  /** Segments of the source and the audio, in memory as long as a test leaves them here. */
+  readonly live: { readonly rendition: string; readonly segment: LiveSegment }[] = [];
   sealer: SpanSealer;
   recorder: SessionRecorder;
   rungRecorder: SessionRecorder;
@@ -135,6 +136,7 @@ export class RecordingRig implements AsyncDisposable {
   send(): void {
     const msn = ++this.#msn;
     const segments = Object.entries(this.inits).map(([name, init]) => this.#segment(name, init, msn));
+    this.live.push(...segments.map(({ rendition: { name: rendition }, segment }) => ({ rendition, segment })));
     const bytes = segments.reduce((sum, { segment }) => sum + segment.bytes, 0);
     const position = {
       nextMsn: msn + 1,
@@ -249,7 +251,7 @@ export class RecordingRig implements AsyncDisposable {
     const names: string[] = [];
     for (const { rendition, msn, span, offset, length } of this.rows()) {
       if (offset + length > (sealed.get(`${rendition}/${span}`) ?? 0)) continue;
-      const key = recordingKey(OWNER.projectId, OWNER.sessionId, rendition, span);
+      const key = `${recordingPrefix(OWNER.projectId, OWNER.sessionId)}${rendition}/${span}`;
       const bytes = await buffer(await this.store.read(key, { start: offset, end: offset + length - 1 }));
       const sent = Buffer.concat([contentOf(rendition, msn, 1), contentOf(rendition, msn, 2)]);
       if (!bytes.equals(sent)) throw new Error(`${rendition}/${msn} differs in the store`);

@@ -55,9 +55,10 @@ gates.restreamTargets = Array.from({ length: targetsPerStream }, (_, nth) => ({
 /** Lets every key publish a stream of its own. */
 const gate: PublishGate = {
   refused: () => {},
+  hasLease: () => true,
   targets: () => gates.targets(),
   authorize: async ({ streamKey }) => ({ ok: true, grant: gates.grant(streamKey) }),
-  begin: () => gates.begin(),
+  begin: (grant) => gates.begin(grant),
 };
 
 const memory = openMediaMemory();
@@ -92,6 +93,7 @@ const server = new RtmpServer({
     maxConnections: MAX_CONNECTIONS,
   }),
   listener,
+  secure: null,
   proxies: new TrustedProxies([]),
   maxConnections: MAX_CONNECTIONS,
 });

@@ -1,6 +1,6 @@
 import { ManualClock } from "../../platform/clock.ts";
 import type { SessionSound, TimelinePosition } from "../../ports/index.ts";
-import type { Track } from "../packet.ts";
+import { Payload, type SourcePacket, type Track } from "../packet.ts";
 import { TargetDuration } from "../timeline/target-duration.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
@@ -39,6 +39,9 @@ export class TimelineRig {
   readonly stretches: (readonly Track[])[] = [];
   readonly pauses: number[] = [];
   readonly unstable: string[] = [];
+  /** Audio that was sent, and how much of it was released without being emitted. */
+  readonly #sent = new Set<Payload>();
+  #dropped = 0;
   readonly timeline: Timeline;
 
   /** `lastTargetDuration`: what the stream's last session would have needed; `lastSound`: what was heard in it. */
@@ -50,8 +53,12 @@ export class TimelineRig {
     const sink: TimelineSink = {
       stretch: (tracks) => this.stretches.push(tracks),
       cut: (cut) => this.cuts.push(cut),
-      sample: (sample) => this.samples.push({ ...sample }),
+      sample: (sample) => {
+        sample.data.retain();
+        this.samples.push({ ...sample });
+      },
       pause: (ticks) => this.pauses.push(ticks),
+      end() {},
     };
     this.timeline = new Timeline({
       clock: this.clock,
@@ -61,6 +68,12 @@ export class TimelineRig {
       target: new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration }),
       onUnstable: (reason) => this.unstable.push(reason),
     });
+  }
+
+  /** Frames of silence between those that were sent, and frames that were left out. */
+  get corrections(): { silentFrames: number; droppedFrames: number } {
+    const silent = this.of("audio").filter(({ data }) => !this.#sent.has(data));
+    return { silentFrames: silent.length, droppedFrames: this.#dropped };
   }
 
   of(kind: Sample["kind"]): Sample[] {
@@ -82,9 +95,20 @@ export class TimelineRig {
     play(
       this.clock,
       arrivals,
-      ({ packet }) => this.timeline.packet(packet),
+      ({ packet }) => this.timeline.packet(packet.kind === "audio" ? this.#watched(packet) : packet),
       () => this.timeline.tick(),
     );
+  }
+
+  #watched(packet: SourcePacket): SourcePacket {
+    const data = new Payload(packet.data.bytes, {
+      release: () => {
+        this.#dropped++;
+        packet.data.release();
+      },
+    });
+    this.#sent.add(data);
+    return { ...packet, data };
   }
 
   /** Let time pass with nothing coming in. */

@@ -1,7 +1,7 @@
 import { firstSampleOf } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
-import type { LiveSegment } from "../packaging/live-segment.ts";
+import type { WindowSegment } from "../packaging/window-rendition.ts";
 import type { StillFormat } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
 import type { Keyframe, StillMaker } from "./still-maker.ts";
@@ -15,7 +15,8 @@ const SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
 /** Without a requested width, a smaller rendition is only used if there is no larger one. */
 const MIN_WIDTH = 320;
 
-export interface LiveSession {
+/** A live session with its pictures. */
+export interface PicturedSession {
   readonly sessionId: string;
   readonly listed: readonly ListedRendition[];
 }
@@ -31,7 +32,11 @@ export class LiveStills {
   }
 
   /** Null if there is no independently decodable picture. */
-  newest({ sessionId, listed }: LiveSession, width: number | null, format: StillFormat): Promise<Uint8Array | null> {
+  newest(
+    { sessionId, listed }: PicturedSession,
+    width: number | null,
+    format: StillFormat,
+  ): Promise<Uint8Array | null> {
     const size = width === null ? SHAPE : { maxWidth: width, maxHeight: width };
     return this.#kept.get(`${sessionId} ${width} ${format}`, LIVE_STILL_MS, async () => {
       const keyframe = newestKeyframe(listed, width ?? MIN_WIDTH);
@@ -56,7 +61,7 @@ function newestKeyframe(listed: readonly ListedRendition[], minWidth: number): K
 }
 
 /** A copy, because the segment's memory is reused. */
-function keyframeOf({ init, parts }: LiveSegment): Keyframe | null {
+function keyframeOf({ init, parts }: WindowSegment): Keyframe | null {
   const [first] = parts;
   if (init?.track.kind !== "video" || !first?.isIndependent) return null;
   const { codec, config } = init.track;

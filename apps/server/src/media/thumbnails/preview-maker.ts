@@ -1,25 +1,18 @@
-import type { Clock } from "../../platform/clock.ts";
-import type { Log } from "../../platform/log.ts";
-import { frameToChild, type PreviewStart, type ToChild, type TranscodeChildren } from "../transcode/index.ts";
+import { frameOf, type PreviewStart, type ToChild } from "../transcode/index.ts";
+import type { StillMakerSettings } from "./still-maker.ts";
 
 /** Ten seconds of the largest source take a few seconds. */
 const MAX_MS = 30_000;
 
 export type PreviewPacket = Extract<ToChild, { type: "packet" }>;
 
-export interface PreviewMakerSettings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly children: TranscodeChildren;
-}
-
 /** Makes animated previews, each in its own child, which is killed after it responds or times out. */
 export class PreviewMaker {
-  readonly #settings: PreviewMakerSettings;
+  readonly #settings: StillMakerSettings;
   /** Aborts the previews being made. */
   readonly #running = new Set<(reason: string) => void>();
 
-  constructor(settings: PreviewMakerSettings) {
+  constructor(settings: StillMakerSettings) {
     this.#settings = settings;
   }
 
@@ -41,9 +34,9 @@ export class PreviewMaker {
     const deadline = clock.after(MAX_MS, () => giveUp(`it took more than ${MAX_MS / 1000} s`));
     this.#running.add(giveUp);
     const send = async (): Promise<Uint8Array | null> => {
-      child.send(frameToChild({ type: "start-preview", start }));
-      for await (const packet of packets) child.send(frameToChild(packet));
-      child.send(frameToChild({ type: "flush", id: 0 }));
+      child.send(frameOf({ type: "start-preview", start }));
+      for await (const packet of packets) child.send(frameOf(packet));
+      child.send(frameOf({ type: "flush", id: 0 }));
       return made;
     };
     try {

@@ -1,12 +1,13 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
-import { TooManyWaiting } from "../../platform/limits/turns.ts";
+import { Turns } from "../../platform/limits/turns.ts";
 import type { Log } from "../../platform/log.ts";
 import {
   type FromChild,
-  frameToChild,
+  frameOf,
   type SheetJob,
   type StillFormat,
   type StillJob,
+  type ToChild,
   type TranscodeChild,
   type TranscodeChildren,
 } from "../transcode/index.ts";
@@ -39,11 +40,6 @@ export interface ImageShape {
 export type StillShape = Pick<StillJob, "maxWidth" | "maxHeight" | "format">;
 export type SheetShape = Omit<SheetJob, "id">;
 
-interface Waiting {
-  readonly frame: (id: number) => Uint8Array;
-  readonly done: (image: Uint8Array | null) => void;
-}
-
 export interface StillMakerSettings {
   readonly clock: Clock;
   readonly log: Log;
@@ -56,9 +52,9 @@ export interface StillMakerSettings {
  */
 export class StillMaker {
   readonly #settings: StillMakerSettings;
-  readonly #waiting: Waiting[] = [];
+  readonly #turns = new Turns({ atATime: 1, maxWaiting: MAX_WAITING });
   #child: TranscodeChild | null = null;
-  #job: { readonly id: number; readonly waiting: Waiting; readonly deadline: Timer } | null = null;
+  #job: { readonly id: number; readonly done: (image: Uint8Array | null) => void } | null = null;
   #idle: Timer | null = null;
   #jobs = 0;
   #patienceMs: number = JOB_MS.first;
@@ -71,44 +67,34 @@ export class StillMaker {
   /** Null if the picture cannot be decoded. Rejects with `TooManyWaiting`. */
   make({ codec, config, data }: Keyframe, shape: StillShape): Promise<Uint8Array | null> {
     const job = { codec, config: Buffer.from(config).toString("base64"), ...shape };
-    return this.#ask((id) => frameToChild({ type: "still", job: { id, ...job }, data }));
+    return this.#turns.run(() => this.#ask((id) => ({ type: "still", job: { id, ...job }, data })));
   }
 
   /** Makes one JPEG from previously made tiles, concatenated in `tiles`. Null on failure. Rejects with `TooManyWaiting`. */
   sheet(shape: SheetShape, tiles: Uint8Array): Promise<Uint8Array | null> {
-    return this.#ask((id) => frameToChild({ type: "sheet", job: { id, ...shape }, data: tiles }));
+    return this.#turns.run(() => this.#ask((id) => ({ type: "sheet", job: { id, ...shape }, data: tiles })));
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const { done } of this.#waiting.splice(0)) done(null);
     this.#drop("the server is closing");
   }
 
-  #ask(frame: Waiting["frame"]): Promise<Uint8Array | null> {
-    if (this.#isClosed) return Promise.resolve(null);
-    if (this.#waiting.length >= MAX_WAITING)
-      return Promise.reject(new TooManyWaiting("too many pictures are being made"));
-    return new Promise((done) => {
-      this.#waiting.push({ frame, done });
-      this.#next();
-    });
-  }
-
-  #next(): void {
-    if (this.#job) return;
-    const waiting = this.#waiting.shift();
-    this.#idle?.cancel();
+  async #ask(message: (id: number) => ToChild): Promise<Uint8Array | null> {
+    if (this.#isClosed) return null;
     const { clock } = this.#settings;
-    if (!waiting) {
-      this.#idle = clock.after(IDLE_MS, () => this.#end());
-      return;
-    }
+    const { promise: made, resolve: done } = Promise.withResolvers<Uint8Array | null>();
     const id = ++this.#jobs;
-    const deadline = clock.after(this.#patienceMs, () => this.#giveUp());
-    this.#job = { id, waiting, deadline };
+    this.#idle?.cancel();
     this.#child ??= this.#start();
-    this.#child.send(waiting.frame(id));
+    this.#job = { id, done };
+    const deadline = clock.after(this.#patienceMs, () => this.#giveUp());
+    this.#child.send(frameOf(message(id)));
+    const image = await made;
+    deadline.cancel();
+    this.#job = null;
+    if (!this.#isClosed) this.#idle = clock.after(IDLE_MS, () => this.#end());
+    return image;
   }
 
   #start(): TranscodeChild {
@@ -122,7 +108,7 @@ export class StillMaker {
   #receive(message: FromChild): void {
     if (message.type !== "still" || message.id !== this.#job?.id) return;
     this.#patienceMs = JOB_MS.first;
-    this.#finish(message.data.byteLength > 0 ? message.data : null);
+    this.#job.done(message.data.byteLength > 0 ? message.data : null);
   }
 
   #giveUp(): void {
@@ -135,20 +121,12 @@ export class StillMaker {
   #drop(reason: string): void {
     if (this.#job) this.#settings.log.warn({ reason }, "could not make a thumbnail");
     this.#end();
-    this.#finish(null);
-  }
-
-  #finish(image: Uint8Array | null): void {
-    const job = this.#job;
-    this.#job = null;
-    job?.deadline.cancel();
-    job?.waiting.done(image);
-    if (!this.#isClosed) this.#next();
+    this.#job?.done(null);
   }
 
   #end(): void {
-    const child = this.#child;
+    this.#idle?.cancel();
+    this.#child?.kill();
     this.#child = null;
-    child?.kill();
   }
 }

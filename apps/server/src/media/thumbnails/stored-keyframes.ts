@@ -1,21 +1,13 @@
 import { decoderConfigOf, firstSampleOf, readInit } from "@weir/formats/mp4";
-import type { ByteRange } from "../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
+import type { StoredMedia } from "../stored/stored-media.ts";
 import type { Keyframe } from "./still-maker.ts";
 
 /** More than any keyframe, even at 100 Mbit/s. */
 const MAX_KEYFRAME_BYTES = 4 * 1024 * 1024;
 
-/** Reads the bytes of stored media. */
-export interface StoredBytes {
-  read(key: string, range: ByteRange): AsyncIterable<Uint8Array>;
-  /** Null for a missing object. */
-  readInit(key: string): Promise<Uint8Array | null>;
-}
-
 /** The location of a keyframe in stored media: the start of a segment. */
 export interface StoredKeyframe {
-  readonly index: MediaIndex;
   readonly rendition: StoredRendition;
   readonly segment: StoredSegment;
 }
@@ -24,28 +16,32 @@ export interface StoredKeyframe {
 export function findKeyframe(index: MediaIndex, seconds: number, width: number): StoredKeyframe | null {
   const rendition = renditionFor(index, width);
   const segment = rendition && segmentAt(rendition, seconds);
-  return segment && { index, rendition, segment };
+  return segment && { rendition, segment };
 }
 
 /** Null if it cannot be decoded independently or no longer exists. */
-export async function readKeyframe(
-  bytes: StoredBytes,
-  { index, rendition: { rendition, track }, segment }: StoredKeyframe,
-): Promise<Keyframe | null> {
-  const { codec } = track;
-  if (codec !== "avc" && codec !== "hevc" && codec !== "av1") return null;
-  const prefix = `${index.keyPrefix}${rendition}/`;
-  const init = await bytes.readInit(`${prefix}${segment.init}`);
-  if (!init) return null;
-  const length = Math.min(segment.length, MAX_KEYFRAME_BYTES);
-  const range = { start: segment.offset, end: segment.offset + length - 1 };
+export async function readKeyframe(media: StoredMedia, keyframe: StoredKeyframe): Promise<Keyframe | null> {
+  const { rendition, segment } = keyframe;
+  const decoder = await readDecoder(media, keyframe);
+  if (!decoder) return null;
   let beginning: Uint8Array = new Uint8Array();
-  for await (const more of bytes.read(`${prefix}${segment.span}`, range)) {
+  for await (const more of media.read(rendition.rendition, segment, { start: 0, end: MAX_KEYFRAME_BYTES - 1 })) {
     beginning = Buffer.concat([beginning, more]);
     const data = firstSampleOf(beginning);
-    if (data) return { codec, config: decoderConfigOf(readInit(init).sampleEntry), data };
+    if (data) return { ...decoder, data };
   }
   return null;
+}
+
+/** What decodes the keyframe. Null if nothing here does, or its init segment no longer exists. */
+export async function readDecoder(
+  media: StoredMedia,
+  { rendition: { rendition, track }, segment }: StoredKeyframe,
+): Promise<Omit<Keyframe, "data"> | null> {
+  const { codec } = track;
+  if (codec !== "avc" && codec !== "hevc" && codec !== "av1") return null;
+  const init = await media.readInit(rendition, segment.init);
+  return init && { codec, config: decoderConfigOf(readInit(init).sampleEntry) };
 }
 
 /** In a rung that was paused for longer, many an image would show another moment. */

@@ -1,11 +1,12 @@
 import { buffer } from "node:stream/consumers";
-import { decoderConfigOf, readInit, readSamples } from "@weir/formats/mp4";
+import { readSamples } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import { Turns } from "../../platform/limits/turns.ts";
-import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
+import type { StoredRendition, StoredSegment } from "../../ports/index.ts";
+import type { StoredMedia } from "../stored/stored-media.ts";
 import { KeptStills } from "./kept-stills.ts";
 import type { PreviewMaker, PreviewPacket } from "./preview-maker.ts";
-import { findKeyframe, type StoredBytes, type StoredKeyframe } from "./stored-keyframes.ts";
+import { findKeyframe, readDecoder, type StoredKeyframe } from "./stored-keyframes.ts";
 
 /** A client waits this long for a preview. */
 const ANSWER_MS = 60_000;
@@ -33,47 +34,48 @@ interface Piece {
 /** Short animations of stored media, made on request and cached in memory. */
 export class StoredPreviews {
   readonly #maker: Pick<PreviewMaker, "make">;
-  readonly #bytes: StoredBytes;
   readonly #kept: KeptStills;
   readonly #turns = new Turns(TURNS);
 
-  constructor(maker: Pick<PreviewMaker, "make">, bytes: StoredBytes, clock: Clock) {
+  constructor(maker: Pick<PreviewMaker, "make">, clock: Clock) {
     this.#maker = maker;
-    this.#bytes = bytes;
     this.#kept = new KeptStills(clock, ANSWER_MS);
   }
 
   /** An animated WebP. Null without video. Rejects with `TooManyWaiting`. */
-  async of(index: MediaIndex, shape: PreviewShape): Promise<Uint8Array | null> {
-    const first = findKeyframe(index, shape.start, shape.width);
+  async of(media: StoredMedia, shape: PreviewShape): Promise<Uint8Array | null> {
+    const first = findKeyframe(media.index, shape.start, shape.width);
     if (!first) return null;
     const { start, end, width, frameRate } = shape;
-    const key = `${index.id} ${first.rendition.rendition} ${start} ${end} ${width} ${frameRate}`;
-    return this.#kept.get(key, Number.POSITIVE_INFINITY, () => this.#turns.run(() => this.#make(first, shape)));
+    const key = `${media.index.id} ${first.rendition.rendition} ${start} ${end} ${width} ${frameRate}`;
+    return this.#kept.get(key, Number.POSITIVE_INFINITY, () => this.#turns.run(() => this.#make(media, first, shape)));
   }
 
-  async #make(first: StoredKeyframe, { start, end, width, frameRate }: PreviewShape): Promise<Uint8Array | null> {
-    const { index, rendition, segment } = first;
-    const { codec } = rendition.track;
-    if (codec !== "avc" && codec !== "hevc" && codec !== "av1") return null;
-    const prefix = `${index.keyPrefix}${rendition.rendition}/`;
-    const init = await this.#bytes.readInit(`${prefix}${segment.init}`);
-    if (!init) return null;
-    const config = Buffer.from(decoderConfigOf(readInit(init).sampleEntry)).toString("base64");
+  async #make(
+    media: StoredMedia,
+    first: StoredKeyframe,
+    { start, end, width, frameRate }: PreviewShape,
+  ): Promise<Uint8Array | null> {
+    const decoder = await readDecoder(media, first);
+    if (!decoder) return null;
+    const config = Buffer.from(decoder.config).toString("base64");
     const shown = { fromTicks: Math.round(start * TICKS_PER_SECOND), toTicks: Math.round(end * TICKS_PER_SECOND) };
-    const picture = { codec, config, maxWidth: width, maxHeight: width, frameRate, ...shown };
-    return this.#maker.make(picture, this.#packets(prefix, rendition, piecesOf(first, end)));
+    const picture = { codec: decoder.codec, config, maxWidth: width, maxHeight: width, frameRate, ...shown };
+    return this.#maker.make(picture, packetsOf(media, first.rendition, piecesOf(first, end)));
   }
+}
 
-  async *#packets(prefix: string, { track }: StoredRendition, pieces: readonly Piece[]): AsyncGenerator<PreviewPacket> {
-    for (const { segment, shownAt } of pieces) {
-      const { span, offset, length, startTicks } = segment;
-      const range = { start: offset, end: offset + length - 1 };
-      const onPlayer = (ticks: number): number => ((ticks - startTicks + shownAt) * TICKS_PER_SECOND) / track.timescale;
-      for (const sample of readSamples(await buffer(this.#bytes.read(`${prefix}${span}`, range)))) {
-        const { decodeTime, time, isIndependent, data } = sample;
-        yield { type: "packet", isIndependent, dts: onPlayer(decodeTime), pts: onPlayer(time), data };
-      }
+async function* packetsOf(
+  media: StoredMedia,
+  { rendition, track }: StoredRendition,
+  pieces: readonly Piece[],
+): AsyncGenerator<PreviewPacket> {
+  for (const { segment, shownAt } of pieces) {
+    const { startTicks } = segment;
+    const onPlayer = (ticks: number): number => ((ticks - startTicks + shownAt) * TICKS_PER_SECOND) / track.timescale;
+    for (const sample of readSamples(await buffer(media.read(rendition, segment)))) {
+      const { decodeTime, time, isIndependent, data } = sample;
+      yield { type: "packet", isIndependent, dts: onPlayer(decodeTime), pts: onPlayer(time), data };
     }
   }
 }

@@ -1,13 +1,12 @@
 import { buffer } from "node:stream/consumers";
-import type { Clock } from "../../platform/clock.ts";
 import { Turns } from "../../platform/limits/turns.ts";
-import type { Log } from "../../platform/log.ts";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
 import type { MediaIndex } from "../../ports/index.ts";
+import type { StoredMedia } from "../stored/stored-media.ts";
 import { blackPicture, planarBytes } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
-import type { StillMaker } from "./still-maker.ts";
-import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
+import type { StillMaker, StillMakerSettings } from "./still-maker.ts";
+import { findKeyframe, readKeyframe } from "./stored-keyframes.ts";
 import { SHEET, type Storyboard, sheetsOf } from "./storyboard.ts";
 
 /** A client waits this long for a sheet. */
@@ -25,11 +24,8 @@ export interface Sheet {
   readonly isWhole: boolean;
 }
 
-export interface StoredSheetsSettings {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface StoredSheetsSettings extends Pick<StillMakerSettings, "clock" | "log"> {
   readonly maker: Pick<StillMaker, "make" | "sheet">;
-  readonly bytes: StoredBytes;
   readonly store: Pick<ObjectStore, "read" | "put">;
 }
 
@@ -45,12 +41,12 @@ export class StoredSheets {
   }
 
   /** Null if there is no such sheet. Rejects with `TooManyWaiting`. */
-  async get(index: MediaIndex, board: Storyboard, nth: number): Promise<Sheet | null> {
+  async get(media: StoredMedia, board: Storyboard, nth: number): Promise<Sheet | null> {
     if (nth >= sheetsOf(board)) return null;
-    const key = keyOf(index, board, nth);
+    const key = keyOf(media.index, board, nth);
     return this.#kept.get(key, Number.POSITIVE_INFINITY, async () => {
       const stored = await this.#read(key);
-      return stored ?? this.#turns.run(() => this.#make(index, board, nth, key));
+      return stored ?? this.#turns.run(() => this.#make(media, board, nth, key));
     });
   }
 
@@ -63,9 +59,9 @@ export class StoredSheets {
     }
   }
 
-  async #make(index: MediaIndex, board: Storyboard, nth: number, key: string): Promise<Sheet | null> {
+  async #make(media: StoredMedia, board: Storyboard, nth: number, key: string): Promise<Sheet | null> {
     const { maker, store, log } = this.#settings;
-    const { tiles, faults } = await this.#tiles(index, board, nth);
+    const { tiles, faults } = await this.#tiles(media, board, nth);
     const shape = { columns: SHEET.columns, tileWidth: board.tile.width, tileHeight: board.tile.height };
     const image = await maker.sheet(shape, tiles);
     if (!image) return null;
@@ -79,11 +75,11 @@ export class StoredSheets {
 
   /** The tiles, concatenated; black where none can be made. */
   async #tiles(
-    index: MediaIndex,
+    media: StoredMedia,
     { starts, tile }: Storyboard,
     nth: number,
   ): Promise<{ readonly tiles: Uint8Array; readonly faults: number }> {
-    const { maker, bytes } = this.#settings;
+    const { maker } = this.#settings;
     const shown = starts.slice(nth * SHEET.tiles, (nth + 1) * SHEET.tiles);
     const tileBytes = planarBytes(tile.width, tile.height);
     const black = blackPicture(tile.width, tile.height).bytes;
@@ -92,8 +88,8 @@ export class StoredSheets {
     let faults = 0;
     for (const [place, seconds] of shown.entries()) {
       if (faults === MAX_FAULTS) break;
-      const found = findKeyframe(index, seconds, tile.width);
-      const keyframe = found && (await readKeyframe(bytes, found));
+      const found = findKeyframe(media.index, seconds, tile.width);
+      const keyframe = found && (await readKeyframe(media, found));
       const pixels = keyframe && (await maker.make(keyframe, shape));
       if (pixels?.byteLength === tileBytes) tiles.set(pixels, place * tileBytes);
       else faults++;

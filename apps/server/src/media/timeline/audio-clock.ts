@@ -29,8 +29,6 @@ export class AudioClock {
   #sourceEnd: number | null = null;
   #mayCorrect = true;
   #isAbsent = false;
-  inserted = 0;
-  dropped = 0;
 
   constructor(track: AudioTrack, emit: (sample: Sample) => void) {
     this.track = track;
@@ -74,7 +72,7 @@ export class AudioClock {
 
   push(packet: SourcePacket): void {
     const samples = this.#samplesOf(packet.data.bytes);
-    if (samples === 0) return this.#drop(packet);
+    if (samples === 0) return packet.data.release();
     const expected = this.#toSamples(packet.pts + this.#offset);
     this.#isAbsent = false;
     if (this.#awaitsFirst) {
@@ -92,8 +90,8 @@ export class AudioClock {
       else if (this.#mayCorrect) this.#correct(() => this.#insert(1));
     } else if (drift < -this.#driftSamples) {
       // Late by more than the correction of one segment: the frame was already replaced by silence, or is a duplicate.
-      if (stepped || drift < -4 * this.#driftSamples) return this.#drop(packet);
-      if (this.#mayCorrect) return this.#correct(() => this.#drop(packet));
+      if (stepped || drift < -4 * this.#driftSamples) return packet.data.release();
+      if (this.#mayCorrect) return this.#correct(() => packet.data.release());
     }
     this.#place(packet.data, samples);
   }
@@ -124,13 +122,7 @@ export class AudioClock {
     for (let i = 0; i < Math.min(frames, most); i++) {
       data.retain();
       this.#place(data, samples);
-      this.inserted++;
     }
-  }
-
-  #drop(packet: SourcePacket): void {
-    packet.data.release();
-    this.dropped++;
   }
 
   #correct(correction: () => void): void {

@@ -40,10 +40,6 @@ export class Cutter {
     return this.#msn;
   }
 
-  get lastTicks(): number {
-    return this.#last;
-  }
-
   /** The longest distance between two IDR pictures so far. */
   get longestGopSeconds(): number {
     return this.#longestGopTicks / TICKS_PER_SECOND;

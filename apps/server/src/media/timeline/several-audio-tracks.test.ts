@@ -44,7 +44,7 @@ test("silence fills the gap of one audio track and no other", () => {
   const silent = (samples: readonly Sample[]) => samples.filter(({ data }) => data.byteLength !== 10).length;
   expect(silent(of(rig, AUDIO.id))).toBe(0);
   expect(silent(of(rig, SECOND_AUDIO.id))).toBeGreaterThan(250);
-  expect(rig.timeline.corrections.silentFrames).toBe(silent(of(rig, SECOND_AUDIO.id)));
+  expect(rig.corrections.silentFrames).toBe(silent(of(rig, SECOND_AUDIO.id)));
   expectNoHoles(of(rig, SECOND_AUDIO.id));
 });
 

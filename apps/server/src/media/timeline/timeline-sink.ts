@@ -28,7 +28,11 @@ export interface Cut {
   readonly byVideo: boolean;
 }
 
-/** The output of a timeline. Calls are in timeline order per track. A sink that keeps a sample after the call must retain its `data`. */
+/**
+ * What follows a timeline: a session's outputs, and the readers of its feed. Calls are in timeline order per track, and come from within the source's
+ * packet, so a sink must neither throw nor wait. One that keeps a sample after the call must retain its `data`. One whose other end may be slow bounds
+ * what waits there, and leaves out samples up to the next keyframe: `DroppedSamples` counts them.
+ */
 export interface TimelineSink {
   /** A stretch with these tracks starts; a cut follows immediately. */
   stretch(tracks: readonly Track[]): void;
@@ -36,4 +40,8 @@ export interface TimelineSink {
   sample(sample: Sample): void;
   /** No samples until the next stretch: close the open segment of every rendition at `ticks`. */
   pause(ticks: number): void;
+  /** The session goes on at another node. */
+  moved?(): void;
+  /** The session is over. */
+  end(): void;
 }

@@ -13,14 +13,13 @@ export function reorderTicks({ pts, dts }: SourcePacket): number {
 
 /**
  * Places video packets on the timeline. One sample is held back, because only the next one determines its duration. DTS is made strictly increasing,
- * and PTS is never before DTS; corrections are counted.
+ * and PTS is never before DTS.
  */
 export class VideoClock {
   #offset = 0;
   #lastDecode = Number.NEGATIVE_INFINITY;
   #held: Sample | null = null;
   #frameTicks: number | null = null;
-  corrections = 0;
 
   /** Starts a stretch: T = source PTS + offset. */
   start(offset: number): void {
@@ -41,15 +40,8 @@ export class VideoClock {
   /** Converts a packet to a sample, without holding it. Its duration is 0 until the next sample is held. */
   place(packet: SourcePacket): Sample {
     let decodeTime = packet.dts + this.#offset;
-    let time = decodeTime + reorderTicks(packet);
-    if (decodeTime <= this.#lastDecode) {
-      decodeTime = this.#lastDecode + 1;
-      this.corrections++;
-    }
-    if (time !== packet.pts + this.#offset || time < decodeTime) {
-      time = Math.max(time, decodeTime);
-      this.corrections++;
-    }
+    if (decodeTime <= this.#lastDecode) decodeTime = this.#lastDecode + 1;
+    const time = Math.max(packet.dts + this.#offset + reorderTicks(packet), decodeTime);
     const { trackId, isIndependent, data } = packet;
     return { trackId, kind: "video", time, decodeTime, duration: 0, isIndependent, data };
   }

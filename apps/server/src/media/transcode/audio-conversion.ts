@@ -1,22 +1,14 @@
-import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { AudioSource, AudioTarget } from "./audio-protocol.ts";
-import { SupervisedChild } from "./supervised-child.ts";
-import type { TranscodeChildren } from "./transcode-child-process.ts";
-import type { FromChild } from "./transcode-protocol.ts";
+import { SupervisedChild, type SupervisedChildSettings } from "./supervised-child.ts";
+import type { AudioStart, FromChild } from "./transcode-protocol.ts";
 
 /** About 20 s of audio: a child that is so far behind gets nothing more until it has caught up. */
 const MAX_BACKLOG_BYTES = 512 * 1024;
 const RESTART_MS = [100, 1000, 5000];
 const STEADY_MS = 5_000;
 
-export interface AudioConversionSettings {
-  readonly clock: Clock;
+export interface AudioConversionSettings extends AudioStart, Pick<SupervisedChildSettings, "clock" | "children"> {
   readonly log: Log;
-  readonly children: TranscodeChildren;
-  /** `config` is the AudioSpecificConfig of AAC; empty for Opus. */
-  readonly source: AudioSource;
-  readonly target: AudioTarget;
   /** `config` is the AudioSpecificConfig of AAC; empty for Opus. */
   readonly onReady: (config: Uint8Array) => void;
   /** In 90 kHz ticks of the source's clock. */

@@ -1,8 +1,9 @@
 import { OPUS_SAMPLE_RATE, opusPacketSamples } from "@weir/formats/codecs";
 import { describe, expect, it } from "vitest";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { AudioConverter, type ConvertedAudio } from "./audio-converter.ts";
+import { AudioConverter } from "./audio-converter.ts";
 import { openTone, TONE_RATE } from "./generated-track.ts";
+import type { AudioPacket } from "./transcode-protocol.ts";
 
 const AAC_TICKS = (1024 * TICKS_PER_SECOND) / TONE_RATE;
 
@@ -20,8 +21,8 @@ async function tone() {
   return { config, frames };
 }
 
-async function convertAll(converter: AudioConverter, frames: readonly ConvertedAudio[]): Promise<ConvertedAudio[]> {
-  const out: ConvertedAudio[] = [];
+async function convertAll(converter: AudioConverter, frames: readonly AudioPacket[]): Promise<AudioPacket[]> {
+  const out: AudioPacket[] = [];
   for (const { data, pts } of frames) await converter.convert(data, pts, (packet) => out.push(packet));
   return out;
 }

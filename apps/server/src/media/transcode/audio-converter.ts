@@ -2,6 +2,9 @@ import {
   AV_CHANNEL_LAYOUT_MONO,
   AV_CHANNEL_LAYOUT_STEREO,
   AV_CODEC_ID_AAC,
+  AV_CODEC_ID_AC3,
+  AV_CODEC_ID_EAC3,
+  AV_CODEC_ID_MP2,
   AV_CODEC_ID_OPUS,
   AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
@@ -12,15 +15,17 @@ import {
 } from "node-av/constants";
 import { Codec, CodecContext, Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import type { AudioSource, AudioTarget } from "./audio-protocol.ts";
 import { AudioReshaper } from "./audio-reshaper.ts";
-import { check } from "./generated-track.ts";
-import { openAudioEncoder } from "./open-audio-encoder.ts";
+import { check, openAudioEncoder } from "./ffmpeg.ts";
+import type { AudioPacket, AudioSource, AudioTarget } from "./transcode-protocol.ts";
 
 const OUTPUT_RATE = 48_000;
 const TICKS_PER_SAMPLE = TICKS_PER_SECOND / OUTPUT_RATE;
 
-const SOURCES = { aac: AV_CODEC_ID_AAC, opus: AV_CODEC_ID_OPUS } as const;
+const SOURCES = {
+  ...{ aac: AV_CODEC_ID_AAC, opus: AV_CODEC_ID_OPUS, mp2: AV_CODEC_ID_MP2 },
+  ...{ ac3: AV_CODEC_ID_AC3, eac3: AV_CODEC_ID_EAC3 },
+} as const;
 
 const TARGETS = {
   aac: { encoder: FF_ENCODER_AAC, sampleFormat: AV_SAMPLE_FMT_FLTP, options: {} },
@@ -30,12 +35,6 @@ const TARGETS = {
     options: { application: "audio", frame_duration: "20", vbr: "on", fec: "1", packet_loss: "5" },
   },
 } as const;
-
-export interface ConvertedAudio {
-  /** 90 kHz ticks, on the source's clock. */
-  readonly pts: number;
-  readonly data: Uint8Array;
-}
 
 /**
  * One audio track from one codec to another, at 48 kHz and in stereo or mono. Times are kept: where the source has a hole, there is silence, and
@@ -69,7 +68,7 @@ export class AudioConverter {
   }
 
   /** Converts one frame, and gives what the encoder has for it. A frame that cannot be decoded is left out. */
-  async convert(data: Uint8Array, pts: number, onPacket: (packet: ConvertedAudio) => void): Promise<void> {
+  async convert(data: Uint8Array, pts: number, onPacket: (packet: AudioPacket) => void): Promise<void> {
     this.#packet.data = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     this.#packet.pts = BigInt(Math.round(pts));
     this.#packet.dts = this.#packet.pts;
@@ -82,7 +81,7 @@ export class AudioConverter {
     }
   }
 
-  async #encode(onPacket: (packet: ConvertedAudio) => void): Promise<void> {
+  async #encode(onPacket: (packet: AudioPacket) => void): Promise<void> {
     check(await this.#encoder.sendFrame(this.#frame), "cannot encode audio");
     this.#frame.unref();
     for (;;) {

@@ -8,7 +8,7 @@ import {
   FilterGraph,
   type Frame,
 } from "node-av/lib";
-import { check } from "./generated-track.ts";
+import { check } from "./ffmpeg.ts";
 
 type SampleFormat = Parameters<typeof avGetSampleFmtName>[0];
 

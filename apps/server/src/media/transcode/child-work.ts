@@ -16,7 +16,8 @@ export class ChildWork {
   /** When each packet that is not worked off was given, oldest first, on the monotonic clock. */
   readonly #givenAt: number[] = [];
   #given = 0;
-  #busyMs = 0;
+  /** Time that the child has spent with its work. */
+  busyMs = 0;
   #stillMs = 0;
   #arrivedAt: number | null = null;
 
@@ -31,11 +32,6 @@ export class ChildWork {
     return oldest === undefined ? 0 : Math.max(0, Math.round(now - oldest));
   }
 
-  /** Time that the child has spent with its work. */
-  get busyMs(): number {
-    return this.#busyMs;
-  }
-
   given(now: number): void {
     this.#given++;
     this.#givenAt.push(now);
@@ -43,7 +39,7 @@ export class ChildWork {
 
   /** The child reports how many packets it has worked off, and the time that it took. */
   reported(packets: number, busyMs: number): void {
-    this.#busyMs = busyMs;
+    this.busyMs = busyMs;
     const isProgress = this.#given - packets < this.#givenAt.length;
     if (!isProgress) return;
     this.#givenAt.splice(0, this.#givenAt.length - Math.max(0, this.#given - packets));

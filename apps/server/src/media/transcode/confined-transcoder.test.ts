@@ -6,7 +6,7 @@ import { confinements, UNCONFINED } from "../../platform/confinement/confinement
 import { silentLog } from "../../platform/log.ts";
 import { TranscodePool } from "./transcode-child-process.ts";
 import { makeSource, rung, timesOf } from "./transcode-child-rig.ts";
-import { type FromChild, frameToChild } from "./transcode-protocol.ts";
+import { type FromChild, frameOf } from "./transcode-protocol.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-transcoder-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -26,9 +26,9 @@ test.each(all.map((confinement) => [confinement.bounds.join(", ") || "nothing", 
       },
     });
     const start = { video: source.video, rungs: [rung(0, 160, 90)], preset: "superfast", encoder: "libx264" } as const;
-    child.send(frameToChild({ type: "start", start }));
-    child.send(frameToChild({ type: "cut", msn: 1, ticks: 0 }));
-    for (const packet of source.packets) child.send(frameToChild(packet));
+    child.send(frameOf({ type: "start", start }));
+    child.send(frameOf({ type: "cut", msn: 1, ticks: 0 }));
+    for (const packet of source.packets) child.send(frameOf(packet));
     const made = () => messages.filter(({ type }) => type === "packet").length;
     await expect.poll(() => exited ?? made() > 20, { timeout: 15_000 }).not.toBe(false);
     if (exited) return console.log(`not tried, for this machine does not allow it: ${exited}`);

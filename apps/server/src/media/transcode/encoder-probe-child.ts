@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { Frame } from "node-av/lib";
-import { check } from "./generated-track.ts";
+import { check } from "./ffmpeg.ts";
 import { RungEncoder } from "./rung-encoder.ts";
 import type { EncoderName, TranscodeRung } from "./transcode-protocol.ts";
 

@@ -1,4 +1,4 @@
-import type { TranscodeErrorCode } from "./transcode-protocol.ts";
+import type { ToChild, TranscodeErrorCode } from "./transcode-protocol.ts";
 
 /** Ends a transcode child; `message` is a sentence for a person. */
 export class FatalTranscodeError extends Error {
@@ -9,4 +9,12 @@ export class FatalTranscodeError extends Error {
     super(message, { cause });
     this.code = code;
   }
+}
+
+/** For a message that the child's engine does not take. */
+export function unexpected({ type }: ToChild): FatalTranscodeError {
+  return new FatalTranscodeError(
+    "internal",
+    `A transcoding child got "${type}", which is not for what it was started for`,
+  );
 }

@@ -1,7 +1,8 @@
 import { Dictionary, FormatContext, type Packet, type Stream } from "node-av/lib";
-import { check, type GeneratedTrack } from "./generated-track.ts";
+import { check } from "./ffmpeg.ts";
+import type { GeneratedTrack } from "./generated-track.ts";
 
-/** An FLV muxer that writes to an RTMP address or a file. Packets come in order of decoding time. Runs inside a media child only. */
+/** A muxer that writes FLV to an RTMP address or a file, and MPEG-TS to an SRT address. Packets come in order of decoding time. Runs inside a media child only. */
 export class FlvOutput {
   readonly #format: FormatContext;
   readonly #streams = new Map<GeneratedTrack, Stream>();
@@ -13,7 +14,8 @@ export class FlvOutput {
   /** Resolves when the server has accepted the publication and the tracks are announced. */
   static async open(url: string, tracks: readonly GeneratedTrack[]): Promise<FlvOutput> {
     const format = new FormatContext();
-    check(format.allocOutputContext2(null, "flv", url), "cannot make the FLV muxer");
+    const name = url.startsWith("srt:") ? "mpegts" : "flv";
+    check(format.allocOutputContext2(null, name, url), "cannot make the muxer");
     const output = new FlvOutput(format);
     for (const track of tracks) {
       const stream = format.newStream();

@@ -1,7 +1,4 @@
 import {
-  AV_CHANNEL_LAYOUT_STEREO,
-  AV_CODEC_FLAG_GLOBAL_HEADER,
-  AV_LOG_QUIET,
   AV_PICTURE_TYPE_NONE,
   AV_PIX_FMT_YUV420P,
   AV_PIX_FMT_YUV444P10LE,
@@ -14,26 +11,8 @@ import {
   FF_ENCODER_LIBX265,
   type FFEncoderCodec,
 } from "node-av/constants";
-import {
-  Codec,
-  CodecContext,
-  Dictionary,
-  FFmpegError,
-  type FilterContext,
-  FilterGraph,
-  Frame,
-  Log,
-  Packet,
-  Rational,
-} from "node-av/lib";
-
-// FFmpeg prints the addresses it is given, and those have stream keys in them.
-Log.setLevel(AV_LOG_QUIET);
-
-/** Throws what FFmpeg's negative return value means; `doing` begins the sentence. */
-export function check(result: number, doing: string): void {
-  if (result < 0) throw new Error(`${doing}: ${new FFmpegError(result).message}`);
-}
+import { type CodecContext, type FilterContext, FilterGraph, Frame, Packet, Rational } from "node-av/lib";
+import { check, openAudioEncoder, openEncoder } from "./ffmpeg.ts";
 
 export interface PictureOptions {
   readonly codec: "avc" | "hevc" | "av1";
@@ -135,12 +114,8 @@ const AAC_FRAME = 1024;
 export async function openTone(bitrateBps: number): Promise<GeneratedTrack> {
   const tone = `sine=frequency=440:beep_factor=4:sample_rate=${TONE_RATE}:samples_per_frame=${AAC_FRAME}`;
   const [graph, source] = openSource(`${tone},aformat=sample_fmts=fltp:channel_layouts=stereo,abuffersink@out`);
-  const encoder = await openEncoder(FF_ENCODER_AAC, {}, (context) => {
-    context.sampleRate = TONE_RATE;
-    context.sampleFormat = AV_SAMPLE_FMT_FLTP;
-    context.channelLayout = AV_CHANNEL_LAYOUT_STEREO;
-    context.timeBase = new Rational(1, TONE_RATE);
-    context.bitRate = BigInt(bitrateBps);
+  const encoder = await openAudioEncoder({
+    ...{ encoder: FF_ENCODER_AAC, sampleFormat: AV_SAMPLE_FMT_FLTP, sampleRate: TONE_RATE, channels: 2, bitrateBps },
   });
   return new GeneratedTrack(graph, source, encoder, AAC_FRAME / TONE_RATE);
 }
@@ -181,21 +156,4 @@ function openSource(description: string): [FilterGraph, FilterContext] {
   const end = graph.getFilter(description.slice(description.lastIndexOf(",") + 1));
   if (!end) throw new Error("cannot make the test source: its graph has no end");
   return [graph, end];
-}
-
-async function openEncoder(
-  name: FFEncoderCodec,
-  settings: Record<string, string>,
-  configure: (context: CodecContext) => void,
-): Promise<CodecContext> {
-  const codec = Codec.findEncoderByName(name);
-  if (!codec) throw new Error(`this build of FFmpeg has no encoder ${name}`);
-  const context = new CodecContext();
-  context.allocContext3(codec);
-  context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
-  context.threadCount = 1;
-  configure(context);
-  // Never open2Sync: FFmpeg replaces the dictionary that it is given, and node-av 6.1.1 goes on with the freed one.
-  check(await context.open2(codec, Dictionary.fromObject(settings)), `cannot open the encoder ${name}`);
-  return context;
 }

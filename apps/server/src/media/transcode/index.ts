@@ -1,13 +1,10 @@
 export { AudioConversion } from "./audio-conversion.ts";
-export type { AudioSource } from "./audio-protocol.ts";
 export type { ChildWork } from "./child-work.ts";
 export { chooseEncoder } from "./encoder-probe.ts";
 export { FrameRateMeter } from "./frame-rate-meter.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";
 export { blackPicture, planarBytes } from "./planar-picture.ts";
-export type { PreviewStart } from "./preview-protocol.ts";
-export type { SheetJob, StillFormat, StillJob } from "./still-protocol.ts";
-export { SupervisedChild } from "./supervised-child.ts";
+export { SupervisedChild, type SupervisedChildSettings } from "./supervised-child.ts";
 export { type TestBroadcastJob, TestBroadcasts, TooManyTestBroadcasts } from "./test-broadcast.ts";
 export {
   type TranscodeChild,
@@ -16,10 +13,15 @@ export {
   TranscodePool,
 } from "./transcode-child-process.ts";
 export {
-  type EncoderName,
+  type AudioSource,
+  type EncodedPicture,
   type FromChild,
-  frameFromChild,
-  frameToChild,
+  frameOf,
+  type PreviewStart,
+  type SheetJob,
+  type StillFormat,
+  type StillJob,
   type ToChild,
-  toChildReader,
+  type TranscodeRung,
+  type TranscodeStart,
 } from "./transcode-protocol.ts";

@@ -12,7 +12,7 @@ import {
 } from "node-av/constants";
 import { Codec, CodecContext, Dictionary, FFmpegError, Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { check } from "./generated-track.ts";
+import { check } from "./ffmpeg.ts";
 import type { TranscodeSource } from "./transcode-protocol.ts";
 
 /** Called for each decoded frame in order of PTS; the frame is lent until the promise resolves. */

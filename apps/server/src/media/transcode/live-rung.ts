@@ -5,7 +5,7 @@ import { KeyframeInterval } from "./keyframe-interval.ts";
 import { PictureScaler } from "./picture-scaler.ts";
 import { RungEncoder } from "./rung-encoder.ts";
 import type { FrameSegment } from "./segment-cuts.ts";
-import type { FromChild, ReadyRung, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
+import type { ReadyRung, Send, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
 
 const MIN_SIDE = 16;
 const MAX_SIDE = 8192;
@@ -17,7 +17,7 @@ export class LiveRung {
   readonly #scaler: PictureScaler;
   readonly #gate: FrameRateGate | null;
   readonly #keyframes: KeyframeInterval;
-  readonly #send: (message: FromChild) => void;
+  readonly #send: Send;
   readonly #picture = new Frame();
   /** The pictures that were given to the encoder and have not come out. */
   readonly #inside: { readonly msn: number; readonly isFirstOfSegment: boolean }[] = [];
@@ -25,7 +25,7 @@ export class LiveRung {
   #msn = 0;
   #needsIdr = true;
 
-  private constructor(rung: TranscodeRung, encoder: RungEncoder, send: (message: FromChild) => void) {
+  private constructor(rung: TranscodeRung, encoder: RungEncoder, send: Send) {
     this.#rung = rung;
     this.#encoder = encoder;
     this.#send = send;
@@ -36,7 +36,7 @@ export class LiveRung {
   }
 
   /** Throws `FatalTranscodeError` for a size that cannot be, and when the encoder does not open. */
-  static async open(rung: TranscodeRung, start: TranscodeStart, send: (message: FromChild) => void): Promise<LiveRung> {
+  static async open(rung: TranscodeRung, start: TranscodeStart, send: Send): Promise<LiveRung> {
     const { width, height } = rung;
     if (
       width % 2 !== 0 ||

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
-import { jsonFrame } from "../../platform/pipe-frames.ts";
-import { type ChildReport, MESSAGE, messageReader } from "./media-child.ts";
+import { messageFrame, messageReader } from "../../platform/pipe-frames.ts";
+import type { ChildReport } from "./media-child.ts";
 
 /**
  * The other end of `startMediaChild`: waits for the job, does it, reports. `work` calls `begun` once, and returns soon after `signal` is
@@ -13,7 +13,7 @@ export function runMediaChild<Job>(work: (job: Job, begun: () => void, signal: A
   input.on("close", () => process.exit(1));
   const finish = new AbortController();
   const end = (code: number) => output.end(() => process.exit(code));
-  const report = (message: ChildReport) => output.write(jsonFrame(MESSAGE, message));
+  const report = (message: ChildReport) => output.write(messageFrame(message));
   const begin = (job: Job) =>
     work(job, () => report({ type: "begun" }), finish.signal).then(
       () => end(0),

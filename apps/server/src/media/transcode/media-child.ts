@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { frameReader, jsonFrame } from "../../platform/pipe-frames.ts";
+import { messageFrame, messageReader } from "../../platform/pipe-frames.ts";
 import { killed, startPipedChild, takeMessages } from "../../platform/piped-child.ts";
 
 /** How a child ended: after its work, or with a reason that a person can read. */
@@ -23,10 +23,6 @@ export interface RunningChild {
 /** The messages of a child to its parent. */
 export type ChildReport = { readonly type: "begun" } | { readonly type: "failed"; readonly reason: string };
 
-/** Frames of JSON. To the child: its job, then a request to finish. */
-export const MESSAGE = 1;
-export const messageReader = <Message>() => frameReader<Message>((body) => JSON.parse(body.toString("utf8", 1)));
-
 export interface ChildOptions {
   /** The module that the child runs. */
   readonly module: URL;
@@ -38,7 +34,7 @@ export interface ChildOptions {
   readonly log: Log;
 }
 
-/** Starts a child for one job. */
+/** Starts a child for one job. It is sent the job, then perhaps a request to finish. */
 export function startMediaChild({ module, job, lifeMs, clock, log }: ChildOptions): RunningChild {
   const child = startPipedChild({ program: fileURLToPath(module) });
   const begun = Promise.withResolvers<void>();
@@ -56,12 +52,12 @@ export function startMediaChild({ module, job, lifeMs, clock, log }: ChildOption
     return end;
   });
   begun.promise.catch(() => {}); // not every caller waits for it
-  child.input.write(jsonFrame(MESSAGE, job));
+  child.input.write(messageFrame(job));
   return {
     pid: child.process.pid ?? 0,
     begun: begun.promise,
     ended,
     kill: () => killed(child),
-    finish: () => child.input.write(jsonFrame(MESSAGE, "finish")),
+    finish: () => child.input.write(messageFrame("finish")),
   };
 }

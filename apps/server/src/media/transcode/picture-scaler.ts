@@ -15,7 +15,7 @@ import {
   type AVPixelFormat,
 } from "node-av/constants";
 import { avGetPixFmtName, type Frame, SoftwareScaleContext } from "node-av/lib";
-import { check } from "./generated-track.ts";
+import { check } from "./ffmpeg.ts";
 
 const TAKEN = new Set<number>([
   ...[AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NV12, AV_PIX_FMT_YUV420P10LE],

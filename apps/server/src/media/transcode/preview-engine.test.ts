@@ -25,9 +25,8 @@ async function preview(video: Awaited<ReturnType<typeof makeSource>>["video"], p
   const sent: FromChild[] = [];
   const start = { ...video, ...SHAPE, fromTicks: second(0.5), toTicks: second(1.5) };
   const engine = await PreviewEngine.open(start, (message) => sent.push(message));
-  for (const packet of packets) await engine.take(packet);
-  await engine.take({ type: "flush", id: 9 });
-  engine.free();
+  for (const packet of packets) await engine(packet);
+  await engine({ type: "flush", id: 9 });
   const [answer] = sent;
   if (answer?.type !== "still" || answer.id !== 9) throw new Error("no answer");
   return answer.data;

@@ -1,25 +1,22 @@
 import type { Frame } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { FatalTranscodeError } from "./fatal-transcode-error.ts";
+import { FatalTranscodeError, unexpected } from "./fatal-transcode-error.ts";
 import { DecodeError, LiveDecoder } from "./live-decoder.ts";
-import type { PreviewStart } from "./preview-protocol.ts";
 import { fitted, type PictureSize, scaled } from "./still-scaler.ts";
-import type { FromChild, ToChild } from "./transcode-protocol.ts";
+import type { Engine, PreviewStart, Send, ToChild } from "./transcode-protocol.ts";
 import { WEBP_PIXELS, WebpAnimation } from "./webp-animation.ts";
-
-const NOTHING = new Uint8Array();
 
 /** Makes an animation of the packets of a stretch of video, in the child. Where none can be decoded it is empty. */
 export class PreviewEngine {
   readonly #start: PreviewStart;
   readonly #decoder: LiveDecoder;
-  readonly #send: (message: FromChild) => void;
+  readonly #send: Send;
   #animation: { readonly webp: WebpAnimation; readonly size: PictureSize } | null = null;
   /** The next picture that is shown is the first with this PTS or a later one. */
   #nextTicks: number;
   #waitsForIdr = true;
 
-  private constructor(start: PreviewStart, decoder: LiveDecoder, send: (message: FromChild) => void) {
+  private constructor(start: PreviewStart, decoder: LiveDecoder, send: Send) {
     this.#start = start;
     this.#decoder = decoder;
     this.#send = send;
@@ -27,26 +24,20 @@ export class PreviewEngine {
   }
 
   /** Throws `FatalTranscodeError`. */
-  static async open(start: PreviewStart, send: (message: FromChild) => void): Promise<PreviewEngine> {
+  static async open(start: PreviewStart, send: Send): Promise<Engine> {
     const decoder = await LiveDecoder.open(start).catch((error: Error) => {
       throw new FatalTranscodeError("decode", `The video cannot be decoded: ${error.message}`, error);
     });
-    return new PreviewEngine(start, decoder, send);
+    const engine = new PreviewEngine(start, decoder, send);
+    return (message) => engine.#take(message);
   }
 
-  /** One message at a time. Throws `FatalTranscodeError`. */
-  async take(message: ToChild): Promise<void> {
+  async #take(message: ToChild): Promise<void> {
     if (message.type === "packet") return this.#packet(message);
-    if (message.type !== "flush")
-      throw new FatalTranscodeError("internal", `A child for previews got "${message.type}"`);
+    if (message.type !== "flush") throw unexpected(message);
     await this.#survive(() => this.#decoder.restart(this.#onFrame));
     const data = await this.#animation?.webp.finish();
-    this.#send({ type: "still", id: message.id, data: data ?? NOTHING });
-  }
-
-  free(): void {
-    this.#decoder.free();
-    this.#animation?.webp.free();
+    this.#send({ type: "still", id: message.id, data: data ?? new Uint8Array() });
   }
 
   async #packet({ dts, pts, isIndependent, data }: Extract<ToChild, { type: "packet" }>): Promise<void> {

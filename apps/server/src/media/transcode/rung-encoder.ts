@@ -1,6 +1,5 @@
 import { annexBToLengthPrefixed, describeAvc } from "@weir/formats/codecs";
 import {
-  AV_CODEC_FLAG_GLOBAL_HEADER,
   AV_PICTURE_TYPE_I,
   AV_PICTURE_TYPE_NONE,
   AVCOL_PRI_BT709,
@@ -10,19 +9,18 @@ import {
   type AVPixelFormat,
   type FFEncoderCodec,
 } from "node-av/constants";
-import { Codec, CodecContext, CodecParameters, Dictionary, type Frame, Packet, Rational } from "node-av/lib";
+import { type CodecContext, CodecParameters, type Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
 import { encoderSettings } from "./encoder-settings.ts";
+import { check, openEncoder } from "./ffmpeg.ts";
 import { FrameRateMeter } from "./frame-rate-meter.ts";
-import { check } from "./generated-track.ts";
-import type { ReadyRung, TranscodeRung, TranscodeSource, TranscodeStart } from "./transcode-protocol.ts";
-
-export interface EncodedPicture {
-  readonly pts: number;
-  readonly isIndependent: boolean;
-  /** NAL units behind 4-byte lengths. */
-  readonly data: Uint8Array;
-}
+import type {
+  EncodedPicture,
+  ReadyRung,
+  TranscodeRung,
+  TranscodeSource,
+  TranscodeStart,
+} from "./transcode-protocol.ts";
 
 /** The frame rate that the encoder assumes until the source's is measured. */
 const ASSUMED_FRAME_RATE = 30;
@@ -56,29 +54,20 @@ export class RungEncoder {
   }
 
   static async open(rung: TranscodeRung, { video, encoder, preset }: TranscodeStart): Promise<RungEncoder> {
-    const codec = Codec.findEncoderByName(encoder as FFEncoderCodec);
-    if (!codec) throw new Error(`this build of FFmpeg has no encoder ${encoder}`);
     const { pixelFormat, options } = encoderSettings(encoder, preset, rung);
     const { num, den } = rung.frameRate ?? { num: ASSUMED_FRAME_RATE, den: 1 };
-    const context = new CodecContext();
-    context.allocContext3(codec);
-    context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
-    context.width = rung.width;
-    context.height = rung.height;
-    context.pixelFormat = pixelFormat;
-    context.timeBase = new Rational(1, TICKS_PER_SECOND);
-    context.framerate = new Rational(num, den);
-    context.maxBFrames = 0;
-    // Beyond any segment: IDR pictures come where segments begin.
-    context.gopSize = 100_000;
-    context.threadCount = 1;
-    setBitrate(context, rung.bitrateBps);
-    describePicture(context, video);
-    const opened = await context.open2(codec, Dictionary.fromObject(options));
-    check(
-      opened,
-      `the encoder ${encoder} does not open for ${rung.width}x${rung.height} (source ${video.width}x${video.height})`,
-    );
+    const context = await openEncoder(encoder as FFEncoderCodec, options, (made) => {
+      made.width = rung.width;
+      made.height = rung.height;
+      made.pixelFormat = pixelFormat;
+      made.timeBase = new Rational(1, TICKS_PER_SECOND);
+      made.framerate = new Rational(num, den);
+      made.maxBFrames = 0;
+      // Beyond any segment: IDR pictures come where segments begin.
+      made.gopSize = 100_000;
+      setBitrate(made, rung.bitrateBps);
+      describePicture(made, video);
+    });
     return new RungEncoder(context, rung, num / den);
   }
 

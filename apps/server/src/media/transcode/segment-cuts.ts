@@ -1,7 +1,6 @@
-interface Cut {
-  readonly msn: number;
-  readonly ticks: number;
-}
+import type { ToChild } from "./transcode-protocol.ts";
+
+type Cut = Omit<Extract<ToChild, { type: "cut" }>, "type">;
 
 /** The segment that a frame belongs to. */
 export interface FrameSegment extends Cut {

@@ -1,24 +1,24 @@
 import {
-  AV_CODEC_ID_MJPEG,
-  AV_CODEC_ID_PNG,
   AV_PIX_FMT_RGB24,
   AV_PIX_FMT_YUVJ420P,
   AVCOL_RANGE_JPEG,
+  FF_ENCODER_MJPEG,
+  FF_ENCODER_PNG,
 } from "node-av/constants";
-import { Codec, CodecContext, Dictionary, type Frame, Packet, Rational } from "node-av/lib";
-import { check } from "./generated-track.ts";
+import { type Frame, Packet, Rational } from "node-av/lib";
+import { check, openEncoder } from "./ffmpeg.ts";
 import { LiveDecoder } from "./live-decoder.ts";
 import { blackPicture, paste, planarBytes } from "./planar-picture.ts";
-import type { SheetJob, StillFormat, StillJob } from "./still-protocol.ts";
 import { emptyFrame, fitted, scaled } from "./still-scaler.ts";
+import type { SheetJob, StillFormat, StillJob } from "./transcode-protocol.ts";
 
 const FORMATS = {
   jpeg: {
-    codec: AV_CODEC_ID_MJPEG,
+    encoder: FF_ENCODER_MJPEG,
     pixels: AV_PIX_FMT_YUVJ420P,
     options: { qmin: "3", qmax: "6", strict: "unofficial" },
   },
-  png: { codec: AV_CODEC_ID_PNG, pixels: AV_PIX_FMT_RGB24, options: {} },
+  png: { encoder: FF_ENCODER_PNG, pixels: AV_PIX_FMT_RGB24, options: {} },
 } as const;
 
 /** Pictures up to this width are decoded without the deblocking filter: scaling down hides its absence, and the filter takes a good part of the decoding. */
@@ -76,18 +76,12 @@ async function tileOf(picture: Frame, job: StillJob): Promise<Uint8Array> {
 }
 
 async function encode(image: Frame, format: StillFormat): Promise<Uint8Array> {
-  const { codec, pixels, options } = FORMATS[format];
-  const encoder = Codec.findEncoder(codec);
-  if (!encoder) throw new Error(`this build of FFmpeg has no encoder for ${format}`);
-  using context = new CodecContext();
-  context.allocContext3(encoder);
-  context.width = image.width;
-  context.height = image.height;
-  context.pixelFormat = pixels;
-  context.colorRange = AVCOL_RANGE_JPEG;
-  context.timeBase = new Rational(1, 1);
-  context.threadCount = 1;
-  check(await context.open2(encoder, Dictionary.fromObject(options)), `cannot open the encoder for ${format}`);
+  const { encoder, pixels, options } = FORMATS[format];
+  const { width, height } = image;
+  using context = await openEncoder(encoder, options, (made) => {
+    Object.assign(made, { width, height, pixelFormat: pixels, colorRange: AVCOL_RANGE_JPEG });
+    made.timeBase = new Rational(1, 1);
+  });
   check(await context.sendFrame(image), "cannot encode an image");
   check(await context.sendFrame(null), "cannot encode an image");
   using packet = new Packet();

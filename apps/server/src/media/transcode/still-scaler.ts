@@ -1,6 +1,6 @@
 import { AVCOL_RANGE_JPEG, AVCOL_RANGE_MPEG, type AVPixelFormat } from "node-av/constants";
 import { Frame, SoftwareScaleContext } from "node-av/lib";
-import { check } from "./generated-track.ts";
+import { check } from "./ffmpeg.ts";
 
 export interface PictureSize {
   readonly width: number;

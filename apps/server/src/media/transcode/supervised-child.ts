@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import { ChildWork } from "./child-work.ts";
 import type { TranscodeChild, TranscodeChildren } from "./transcode-child-process.ts";
-import { type FromChild, frameToChild, type ToChild } from "./transcode-protocol.ts";
+import { type FromChild, frameOf, type ToChild } from "./transcode-protocol.ts";
 
 /** In a row, without a success between them. */
 const MAX_FAILURES = 5;
@@ -31,10 +31,16 @@ export class SupervisedChild {
   #restart: Timer | null = null;
   #failures = 0;
   #startedAt = 0;
+  #pid = 0;
   #work = new ChildWork(0);
 
   constructor(settings: SupervisedChildSettings) {
     this.#settings = settings;
+  }
+
+  /** The pid of the newest child; 0 before the first. */
+  get pid(): number {
+    return this.#pid;
   }
 
   get isRunning(): boolean {
@@ -61,8 +67,8 @@ export class SupervisedChild {
     return this.#work;
   }
 
-  /** Ends the child, and starts another. Returns its pid. */
-  start(): number {
+  /** Ends the child, and starts another. */
+  start(): void {
     this.drop();
     const child = this.#settings.children.take({
       message: (message) => this.#child === child && this.#receive(message),
@@ -71,7 +77,7 @@ export class SupervisedChild {
     this.#child = child;
     this.#startedAt = this.#settings.clock.monotonic();
     this.#work = new ChildWork(this.#failures);
-    return child.pid;
+    this.#pid = child.pid;
   }
 
   /** Ends the child; no other follows. */
@@ -89,7 +95,7 @@ export class SupervisedChild {
   }
 
   send(message: ToChild): void {
-    this.#child?.send(frameToChild(message));
+    this.#child?.send(frameOf(message));
   }
 
   /** Media arrives, whether the child gets it or not. False if there is no child to give it to. */

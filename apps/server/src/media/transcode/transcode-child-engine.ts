@@ -1,12 +1,12 @@
 import type { Frame } from "node-av/lib";
 import type { Clock } from "../../platform/clock.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { FatalTranscodeError } from "./fatal-transcode-error.ts";
+import { FatalTranscodeError, unexpected } from "./fatal-transcode-error.ts";
 import { DecodeError, LiveDecoder } from "./live-decoder.ts";
 import { LiveRung } from "./live-rung.ts";
 import { refusePixelFormat } from "./picture-scaler.ts";
 import { SegmentCuts } from "./segment-cuts.ts";
-import type { FromChild, ToChild, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
+import type { Engine, Send, ToChild, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
 
 const ERROR_INTERVAL_MS = 1000;
 /** A source that has no IDR pictures after its first is decoded again after this time, wherever it is. */
@@ -14,7 +14,6 @@ const MAX_WAIT_FOR_IDR_TICKS = 4 * TICKS_PER_SECOND;
 /** So many broken packets before any picture, and there will be none. */
 const HOPELESS_PACKETS = 60;
 
-type Send = (message: FromChild) => void;
 type PacketMessage = Extract<ToChild, { type: "packet" }>;
 
 /**
@@ -53,7 +52,7 @@ export class TranscodeEngine {
   }
 
   /** Opens decoder and encoders and sends `ready`. Throws `FatalTranscodeError`. */
-  static async open(start: TranscodeStart, send: Send, clock: Clock): Promise<TranscodeEngine> {
+  static async open(start: TranscodeStart, send: Send, clock: Clock): Promise<Engine> {
     const decoder = await LiveDecoder.open(start.video).catch((error: Error) => {
       throw new FatalTranscodeError("decode", `The source's video cannot be decoded: ${error.message}`, error);
     });
@@ -61,11 +60,11 @@ export class TranscodeEngine {
     for (const rung of start.rungs) rungs.push(await LiveRung.open(rung, start, send));
     rungs.sort((a, b) => b.pixels - a.pixels);
     send({ type: "ready", rungs: rungs.map(({ ready }) => ready) });
-    return new TranscodeEngine(start, decoder, rungs, send, clock);
+    const engine = new TranscodeEngine(start, decoder, rungs, send, clock);
+    return (message) => engine.#take(message);
   }
 
-  /** One message at a time. Throws `FatalTranscodeError`. */
-  async take(message: ToChild): Promise<void> {
+  async #take(message: ToChild): Promise<void> {
     switch (message.type) {
       case "cut":
         return this.#cuts.add(message.msn, message.ticks);
@@ -82,7 +81,7 @@ export class TranscodeEngine {
         for (const rung of this.#rungs) rung.restart();
         return this.#send({ type: "flushed", id: message.id });
       default:
-        throw new FatalTranscodeError("internal", `A transcoder of video got "${message.type}"`);
+        throw unexpected(message);
     }
   }
 

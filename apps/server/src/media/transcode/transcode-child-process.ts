@@ -1,8 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { type Confinement, UNCONFINED } from "../../platform/confinement/confinement.ts";
 import type { Log } from "../../platform/log.ts";
+import { messageReader } from "../../platform/pipe-frames.ts";
 import { type PipedChild, startPipedChild, takeMessages } from "../../platform/piped-child.ts";
-import { type FromChild, fromChildReader } from "./transcode-protocol.ts";
+import type { FromChild } from "./transcode-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./transcode-child.ts", import.meta.url));
 
@@ -51,13 +52,13 @@ export class TranscodePool implements TranscodeChildren {
   take(handler: TranscodeChildHandler): TranscodeChild {
     const spare = this.#spare?.isAlive ? this.#spare : this.#start();
     this.#spare = this.#start();
-    spare.employ(handler);
+    spare.handler = handler;
     return spare;
   }
 
   start(handler: TranscodeChildHandler): TranscodeChild {
     const child = this.#start();
-    child.employ(handler);
+    child.handler = handler;
     return child;
   }
 
@@ -81,21 +82,22 @@ export class TranscodePool implements TranscodeChildren {
 
 class PooledChild implements TranscodeChild {
   readonly #child: PipedChild;
-  #handler: TranscodeChildHandler | null = null;
-  #isAlive = true;
-  #isLoaded = false;
+  /** Null while it is spare. */
+  handler: TranscodeChildHandler | null = null;
+  isAlive = true;
+  isLoaded = false;
 
   constructor(log: Log, { prefix }: Confinement, onGone: () => void) {
     this.#child = startPipedChild({ program: CHILD, prefix });
     const take = (message: FromChild) => {
-      if (message.type === "loaded") this.#isLoaded = true;
-      else this.#handler?.message(message);
+      if (message.type === "loaded") this.isLoaded = true;
+      else this.handler?.message(message);
     };
-    takeMessages(this.#child, { read: fromChildReader(), take, log, name: "a transcoder" });
+    takeMessages(this.#child, { read: messageReader<FromChild>(), take, log, name: "a transcoder" });
     this.#child.ended.then(({ reason }) => {
-      this.#isAlive = false;
+      this.isAlive = false;
       onGone();
-      this.#handler?.exited(`The transcoder ${reason}.`);
+      this.handler?.exited(`The transcoder ${reason}.`);
     });
   }
 
@@ -103,28 +105,16 @@ class PooledChild implements TranscodeChild {
     return this.#child.process.pid ?? 0;
   }
 
-  get isAlive(): boolean {
-    return this.#isAlive;
-  }
-
-  get isLoaded(): boolean {
-    return this.#isLoaded;
-  }
-
   get backlogBytes(): number {
     return this.#child.input.writableLength;
   }
 
-  employ(handler: TranscodeChildHandler): void {
-    this.#handler = handler;
-  }
-
   send(frame: Uint8Array): void {
-    if (this.#isAlive) this.#child.input.write(frame);
+    if (this.isAlive) this.#child.input.write(frame);
   }
 
   kill(): void {
-    this.#handler = null;
+    this.handler = null;
     this.#child.process.kill("SIGKILL");
   }
 }

@@ -14,12 +14,12 @@ import {
   FF_ENCODER_LIBX265,
 } from "node-av/constants";
 import { Codec, CodecContext, CodecParameters, Dictionary, FilterGraph, Frame, Packet, Rational } from "node-av/lib";
+import { messageReader } from "../../platform/pipe-frames.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { check } from "./generated-track.ts";
+import { check } from "./ffmpeg.ts";
 import {
   type FromChild,
-  frameToChild,
-  fromChildReader,
+  frameOf,
   type ToChild,
   type TranscodeRung,
   type TranscodeSource,
@@ -165,7 +165,7 @@ export function startChild(): ChildRig {
   const input = child.stdio[3] as Writable;
   const output = child.stdio[4] as Readable;
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  const read = fromChildReader();
+  const read = messageReader<FromChild>();
   const said: FromChild[] = [];
   let seen = 0;
   const changed = new EventTarget();
@@ -189,7 +189,7 @@ export function startChild(): ChildRig {
     }
   };
   const send = (...messages: readonly ToChild[]): void => {
-    for (const message of messages) input.write(frameToChild(message));
+    for (const message of messages) input.write(frameOf(message));
   };
   return {
     process: child,

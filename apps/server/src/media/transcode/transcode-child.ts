@@ -2,12 +2,13 @@ import { once } from "node:events";
 import { Socket } from "node:net";
 import { getPriority, setPriority } from "node:os";
 import { systemClock } from "../../platform/clock.ts";
-import { AudioEngine } from "./audio-child-engine.ts";
-import { FatalTranscodeError } from "./fatal-transcode-error.ts";
+import { messageReader } from "../../platform/pipe-frames.ts";
+import { openAudioEngine } from "./audio-child-engine.ts";
+import { FatalTranscodeError, unexpected } from "./fatal-transcode-error.ts";
 import { PreviewEngine } from "./preview-engine.ts";
-import { StillEngine } from "./still-engine.ts";
+import { stillEngine } from "./still-engine.ts";
 import { TranscodeEngine } from "./transcode-child-engine.ts";
-import { type FromChild, frameFromChild, type ToChild, toChildReader } from "./transcode-protocol.ts";
+import { type Engine, type FromChild, frameOf, type ToChild } from "./transcode-protocol.ts";
 
 /**
  * The process that transcodes one live track, of video or of audio, or makes stills or a preview. It is loaded and waits from its first moment, so one that was started ahead hides what
@@ -29,8 +30,8 @@ giveWay(NICENESS);
 const input = new Socket({ fd: 3, readable: true, writable: false });
 const output = new Socket({ fd: 4, readable: false, writable: true });
 const waiting: ToChild[] = [];
-const read = toChildReader();
-let engine: TranscodeEngine | AudioEngine | StillEngine | PreviewEngine | null = null;
+const read = messageReader<ToChild>();
+let engine: Engine | null = null;
 let isWorking = false;
 /** Packets of media that are worked off. */
 let packets = 0;
@@ -51,14 +52,14 @@ async function work(): Promise<void> {
   for (let message = waiting.shift(); message; message = waiting.shift()) {
     if (waiting.length < MAX_WAITING / 2) input.resume();
     const begun = systemClock.monotonic();
-    if (message.type === "still" || message.type === "sheet") engine ??= new StillEngine(send);
-    if (engine) await engine.take(message);
+    if (message.type === "still" || message.type === "sheet") engine ??= stillEngine(send);
+    if (engine) await engine(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
-    else if (message.type === "start-audio") engine = await AudioEngine.open(message.start, send);
+    else if (message.type === "start-audio") engine = await openAudioEngine(message.start, send);
     else if (message.type === "start-preview") {
       giveWay(NICENESS_OF_PREVIEWS);
       engine = await PreviewEngine.open(message.start, send);
-    } else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
+    } else throw unexpected(message);
     busyMs += systemClock.monotonic() - begun;
     if (message.type === "packet" || message.type === "audio") packets++;
     reportProgress();
@@ -81,11 +82,11 @@ function reportProgress(): void {
 }
 
 function send(message: FromChild): void {
-  output.write(frameFromChild(message));
+  output.write(frameOf(message));
 }
 
 function fail(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof FatalTranscodeError ? error.code : "internal";
-  output.end(frameFromChild({ type: "error", code, message, isFatal: true }), () => process.exit(1));
+  output.end(frameOf({ type: "error", code, message, isFatal: true }), () => process.exit(1));
 }

@@ -1,6 +1,6 @@
 import { AV_PIX_FMT_YUV420P, FF_ENCODER_LIBWEBP_ANIM } from "node-av/constants";
-import { Codec, CodecContext, Dictionary, type Frame, Packet, Rational } from "node-av/lib";
-import { check } from "./generated-track.ts";
+import { type CodecContext, type Frame, Packet, Rational } from "node-av/lib";
+import { check, openEncoder } from "./ffmpeg.ts";
 
 /** Small rather than fine: about a quarter of the time of the encoder's own choice. */
 const OPTIONS = { quality: "60", compression_level: "1" };
@@ -17,13 +17,10 @@ export class WebpAnimation {
   }
 
   static async open({ width, height }: { readonly width: number; readonly height: number }): Promise<WebpAnimation> {
-    const encoder = Codec.findEncoderByName(FF_ENCODER_LIBWEBP_ANIM);
-    if (!encoder) throw new Error("this build of FFmpeg has no encoder for animated WebP");
-    const context = new CodecContext();
-    context.allocContext3(encoder);
-    Object.assign(context, { width, height, pixelFormat: WEBP_PIXELS, threadCount: 1 });
-    context.timeBase = new Rational(1, 1000);
-    check(await context.open2(encoder, Dictionary.fromObject(OPTIONS)), "cannot open the encoder for WebP");
+    const context = await openEncoder(FF_ENCODER_LIBWEBP_ANIM, OPTIONS, (made) => {
+      Object.assign(made, { width, height, pixelFormat: WEBP_PIXELS });
+      made.timeBase = new Rational(1, 1000);
+    });
     return new WebpAnimation(context);
   }
 
@@ -40,9 +37,5 @@ export class WebpAnimation {
     packet.alloc();
     check(await this.#context.receivePacket(packet), "cannot encode an animation");
     return Uint8Array.from(packet.data ?? []);
-  }
-
-  free(): void {
-    this.#context.freeContext();
   }
 }

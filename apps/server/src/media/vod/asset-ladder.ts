@@ -1,11 +1,6 @@
 import type { AssetProfile, LadderProfile } from "../../ports/index.ts";
 import { planLadder, type Rung } from "../ladder/ladder-plan.ts";
-import type { NamedRung, ScannedPicture } from "./vod-protocol.ts";
-
-/** A rung of an asset, with the name of its MP4. */
-export interface AssetRung extends NamedRung {
-  readonly name: string;
-}
+import type { ScannedPicture } from "./vod-protocol.ts";
 
 const DEFAULT_LADDER = [
   { name: "360p0", width: 640, height: 360, bitrate: 1_000_000 },
@@ -25,8 +20,11 @@ const RATE_TOLERANCE = 1.02;
 const MAX_ENCODED = { long: 4096, short: 2304 };
 const NAME = /^[\w-]{1,64}$/;
 
-/** The rungs to encode: from the default ladder or the profiles, plus one at the source's size if the source itself cannot be played. */
-export function planAsset(picture: ScannedPicture, profiles: readonly AssetProfile[] | null): AssetRung[] {
+/**
+ * The rungs to encode, each with the name of its MP4: from the default ladder or the profiles, plus one at the source's size if the source itself
+ * cannot be played.
+ */
+export function planAsset(picture: ScannedPicture, profiles: readonly AssetProfile[] | null): Rung[] {
   const { width, height, isCopied } = picture;
   const source = {
     ...within(width, height),
@@ -44,8 +42,8 @@ export function planAsset(picture: ScannedPicture, profiles: readonly AssetProfi
       )
     : planLadder(defaultLadder(picture), true, source);
   const named = rungs.map((rung) => ({
-    ...toRung(rung, picture),
-    rendition: rung.id,
+    ...rung,
+    frameRate: rung.frameRate ?? rateOf(picture),
     name: NAME.test(rung.name) ? rung.name : rung.id,
   }));
   if (isCopied) return named;
@@ -62,8 +60,9 @@ export function planAsset(picture: ScannedPicture, profiles: readonly AssetProfi
     quality: DEFAULT_QUALITY,
   };
   const whole = planLadder([{ ...profile, profile: "H264High" }], false, source).map((rung) => ({
-    ...toRung(rung, picture),
-    ...{ rendition: "source", name: "source" },
+    ...rung,
+    frameRate: rateOf(picture),
+    id: "source",
   }));
   return [...whole, ...named].map((rung, index) => ({ ...rung, index }));
 }
@@ -102,11 +101,7 @@ function ladderProfile(profile: AssetProfile, n: number, picture: ScannedPicture
   };
 }
 
-function toRung(
-  { index, width, height, bitrateBps, frameRate, profile, quality, keyframeSeconds, level }: Rung,
-  picture: ScannedPicture,
-) {
-  const isFast = picture.frameRate > MAX_FRAME_RATE * RATE_TOLERANCE;
-  const rate = frameRate ?? (isFast ? { num: MAX_FRAME_RATE, den: 1 } : null);
-  return { index, width, height, bitrateBps, frameRate: rate, profile, quality, keyframeSeconds, level };
+/** Null keeps the source's pictures. */
+function rateOf({ frameRate }: ScannedPicture): Rung["frameRate"] {
+  return frameRate > MAX_FRAME_RATE * RATE_TOLERANCE ? { num: MAX_FRAME_RATE, den: 1 } : null;
 }

@@ -1,72 +1,37 @@
-/** For tests: a pipeline with its own store and folder, and a ledger that records its reports. */
+/** For tests: a pipeline with its own store and folder, and a run that keeps its reports. */
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { expect } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { Turns } from "../../platform/limits/turns.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { makeTestFolder } from "../../platform/test-folder.ts";
-import {
-  type AssetLedger,
-  AssetNotWanted,
-  type AssetWork,
-  type MediaIndex,
-  type VideoSpec,
-} from "../../ports/index.ts";
+import type { AssetRun, MediaIndex, VideoSpec } from "../../ports/index.ts";
 import { ArchiveMp4 } from "../stored/archive-mp4.ts";
+import { StoredMedia } from "../stored/stored-media.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
 import { SourceFiles } from "./source-files.ts";
 import { VodChildren } from "./vod-children.ts";
 
-/** Records the reports. */
-export class KeptLedger implements AssetLedger {
-  readonly told: string[] = [];
-  playableMedia: MediaIndex | null = null;
+/** A run that keeps what it reports. */
+export class KeptRun implements AssetRun {
+  readonly closing = new AbortController();
+  readonly signal = this.closing.signal;
   spec: VideoSpec | null = null;
-  sentence = "";
+  playable: MediaIndex | null = null;
   isWanted = true;
-  readonly #work: AssetWork | null;
-  #media: MediaIndex | null = null;
 
-  constructor(work: AssetWork | null = null) {
-    this.#work = work;
-  }
+  progressed = async (): Promise<void> => {
+    if (!this.isWanted) throw new Error("the asset was deleted");
+  };
 
-  get media(): MediaIndex {
-    return this.#media ?? expect.fail(this.sentence || "the pipeline made nothing");
-  }
-
-  async beginProcessing(): Promise<AssetWork | null> {
-    return this.#work;
-  }
-
-  async progressed(): Promise<void> {
-    if (!this.isWanted) throw new AssetNotWanted("deleted");
-  }
-
-  async probed(_id: string, spec: VideoSpec): Promise<void> {
-    this.told.push("probed");
+  scanned = async (spec: VideoSpec, media: MediaIndex | null): Promise<void> => {
     this.spec = spec;
-  }
-
-  async playable(_id: string, media: MediaIndex): Promise<void> {
-    this.told.push("playable");
-    this.playableMedia = media;
-  }
-
-  async finished(_id: string, media: MediaIndex): Promise<void> {
-    this.told.push("finished");
-    this.#media = media;
-  }
-
-  async failed(_id: string, sentence: string): Promise<void> {
-    this.told.push("failed");
-    this.sentence = sentence;
-  }
+    this.playable = media;
+  };
 }
 
 export class AssetPipelineRig implements AsyncDisposable {
@@ -84,7 +49,7 @@ export class AssetPipelineRig implements AsyncDisposable {
     const folder = makeTestFolder("assets");
     const store = new LocalObjectStore(join(folder, "objects"));
     await store.open();
-    const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => 1e12 });
+    const sources = new SourceFiles(store, join(folder, "sources"), () => 1e12);
     await sources.open();
     const turns = { scans: new Turns({ atATime: 2 }), chunks: new Turns({ atATime: 1 }) };
     const settings = { clock: systemClock, log: silentLog, store, sources, children, ...turns, preset: "ultrafast" };
@@ -94,12 +59,8 @@ export class AssetPipelineRig implements AsyncDisposable {
   /** The bytes of a rendition's MP4. */
   async mp4(media: MediaIndex, rendition: string): Promise<Buffer> {
     const { store } = this;
-    const readInit = async (of: string, init: string) => buffer(await store.read(`${media.keyPrefix}${of}/${init}`));
-    const built = await ArchiveMp4.build(media, readInit, new Slices(systemClock), rendition);
-    const readSpan = async function* (of: string, span: string, range: { start: number; end: number }) {
-      yield* await store.read(`${media.keyPrefix}${of}/${span}`, range);
-    };
-    return buffer(built.read({ start: 0, end: built.size - 1 }, readSpan));
+    const built = await ArchiveMp4.build(new StoredMedia(media, store), new Slices(systemClock), rendition);
+    return buffer(built.read());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

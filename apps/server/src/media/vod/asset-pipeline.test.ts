@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
-import { AssetNotWanted } from "../../ports/index.ts";
-import { AssetPipelineRig, KeptLedger } from "./asset-pipeline-rig.ts";
+import { AssetPipelineRig, KeptRun } from "./asset-pipeline-rig.ts";
 import { decodePictures } from "./decoded-file-rig.ts";
 import { type FileOptions, makeFile } from "./media-file-rig.ts";
 import { everyFrame } from "./media-track-rig.ts";
+import { FileRefused } from "./refusal.ts";
 import { ChildFailed, type FileChildren, VodChildren } from "./vod-children.ts";
 
 const SOURCE = "v1/project-1/asset/asset-1/source/1/original";
@@ -52,19 +52,24 @@ async function startRig(bytes: Uint8Array | null = null) {
   const rig = await AssetPipelineRig.open(children);
   if (bytes) await rig.store.put(SOURCE, bytes);
   else await rig.store.putFile(SOURCE, clip.path);
-  const ledger = new KeptLedger({
-    ...{ assetId: "asset-1", projectId: "project-1", sourceKey: SOURCE, sourceBytes: 1, attempt: 1, outPrefix: OUT },
-    ...{
-      profiles: [{ name: "small", height: 64, bitrate: 100_000 }],
-      staticMp4: false,
-      targetSegmentSeconds: null,
-      progress: 0,
-    },
-  });
-  const signal = new AbortController();
+  const work = {
+    assetId: "asset-1",
+    projectId: "project-1",
+    sourceKey: SOURCE,
+    sourceBytes: 1,
+    attempt: 1,
+    outPrefix: OUT,
+    profiles: [{ name: "small", height: 64, bitrate: 100_000 }],
+    staticMp4: false,
+    targetSegmentSeconds: null,
+  };
+  const run = new KeptRun();
   return {
-    ...{ children, ledger, signal, store: rig.store, mp4: rig.mp4.bind(rig) },
-    process: () => rig.pipeline.process("asset-1", ledger, signal.signal),
+    children,
+    run,
+    store: rig.store,
+    mp4: rig.mp4.bind(rig),
+    process: () => rig.pipeline.process(work, run),
     childrenStarted: async () => (await readFile(starts, "utf8")).split("\n").length - 1,
     [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
   };
@@ -72,13 +77,12 @@ async function startRig(bytes: Uint8Array | null = null) {
 
 test("a playable source can be watched before its rungs are encoded, with bit-exact pictures", async () => {
   await using rig = await startRig();
-  await rig.process();
-  const { ledger, children } = rig;
-  expect(ledger.told).toEqual(["probed", "playable", "finished"]);
+  const { media, spec } = await rig.process();
+  const { run, children } = rig;
+  expect(run.spec).toEqual(spec);
   expect(children.jobs).toEqual(["scan", "chunk 1", "chunk 9"]);
   expect(await rig.childrenStarted()).toBe(1);
-  expect(ledger.playableMedia?.renditions.map(({ rendition }) => rendition)).toEqual(["source", "audio"]);
-  const { media } = ledger;
+  expect(run.playable?.renditions.map(({ rendition }) => rendition)).toEqual(["source", "audio"]);
   expect(media.renditions.map(({ rendition }) => rendition)).toEqual(["source", "v0", "audio"]);
   const [source, small] = media.renditions;
   expect(small?.segments.map(({ msn, startTicks, durationTicks }) => [msn, startTicks, durationTicks])).toEqual(
@@ -103,28 +107,28 @@ test("a run after a kill continues at the interrupted chunk and repeats no work"
   await expect(rig.process()).rejects.toThrow(ChildFailed);
   rig.children.failsAt = "";
   rig.children.jobs.length = 0;
-  await rig.process();
+  const { media } = await rig.process();
   expect(rig.children.jobs).toEqual(["chunk 9"]);
-  expect(rig.ledger.media.renditions[1]?.segments).toHaveLength(15);
+  expect(media.renditions[1]?.segments).toHaveLength(15);
 });
 
-test("processing of a deleted asset stops with AssetNotWanted", async () => {
+test("processing stops when nobody wants the asset any more", async () => {
   await using rig = await startRig();
-  rig.ledger.isWanted = false;
-  await expect(rig.process()).rejects.toThrow(AssetNotWanted);
+  rig.run.isWanted = false;
+  await expect(rig.process()).rejects.toThrow("the asset was deleted");
 });
 
 test("an aborted run ends its child", async () => {
   await using rig = await startRig();
   const running = rig.process();
-  rig.signal.abort(new Error("closing"));
+  rig.run.closing.abort(new Error("closing"));
   await expect(running).rejects.toThrow("closing");
 });
 
 test("an invalid file fails with a message and leaves no objects", async () => {
   await using rig = await startRig(Buffer.from("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"));
-  await rig.process();
-  expect(rig.ledger.told).toEqual(["failed"]);
-  expect(rig.ledger.sentence).toMatch(/^This file contains no readable video or audio/);
+  const failure: unknown = await rig.process().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(FileRefused);
+  expect(failure).toMatchObject({ isFinal: true, message: expect.stringMatching(/^This file contains no readable/) });
   expect(await rig.store.size(`${OUT}notes/scan.json`)).toBeNull();
 });

@@ -3,12 +3,14 @@ import type { Turns } from "../../platform/limits/turns.ts";
 import type { Log } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
-import type { AssetLedger, AssetProcessor, AssetWork, MediaIndex, StaticMp4 } from "../../ports/index.ts";
-import { ArchiveMp4 } from "../stored/archive-mp4.ts";
-import { renditionOf, secondsOf } from "./asset-index.ts";
-import { type AssetRung, planAsset } from "./asset-ladder.ts";
+import type { AssetProcessor, AssetRun, AssetWork, MadeMedia, MediaIndex, StaticMp4 } from "../../ports/index.ts";
+import type { Rung } from "../ladder/ladder-plan.ts";
+import { staticMp4 } from "../stored/static-mp4.ts";
+import { StoredFiles } from "../stored/stored-files.ts";
+import { StoredMedia } from "../stored/stored-media.ts";
+import { renditionOf, secondsOf } from "../stored/stored-rendition.ts";
+import { planAsset } from "./asset-ladder.ts";
 import { type Chunk, planChunks } from "./chunk-plan.ts";
-import { MadeFiles } from "./made-files.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import type { SourceFiles } from "./source-files.ts";
 import type { FileChildren, VodChildren } from "./vod-children.ts";
@@ -21,7 +23,6 @@ const MAX_SEGMENT_SECONDS = 10;
 const SHORT_SECONDS = 120;
 /** Share of the progress that reading the file accounts for. */
 const SCAN_SHARE = 0.1;
-const TELL_MS = 1_000;
 
 export interface AssetPipelineSettings {
   readonly clock: Clock;
@@ -56,82 +57,65 @@ export class AssetPipeline implements AssetProcessor {
     this.#slices = new Slices(settings.clock);
   }
 
-  async process(assetId: string, ledger: AssetLedger, signal: AbortSignal): Promise<void> {
-    const work = await ledger.beginProcessing(assetId);
-    if (!work) return;
-    const made = new MadeFiles(this.#settings.store, work.outPrefix);
+  async process(work: AssetWork, run: AssetRun): Promise<MadeMedia> {
+    const made = new StoredFiles(this.#settings.store, work.outPrefix);
+    const { sources } = this.#settings;
     try {
-      await using source = await this.#settings.sources.take(work.sourceKey, work.assetId, work.sourceBytes, signal);
+      await using source = await sources.take(work.sourceKey, work.assetId, work.sourceBytes, run.signal);
       await using children = this.#settings.children.of(source.path);
-      await this.#make(work, children, made, ledger, signal);
+      return await this.#make(work, children, made, run);
     } catch (error) {
-      if (!(error instanceof FileRefused)) throw error instanceof ObjectNotFound ? lostSource(error) : error;
-      await made.dropAll();
-      await ledger.failed(assetId, error.message);
+      if (error instanceof FileRefused) await made.dropAll();
+      throw error instanceof ObjectNotFound ? lostSource(error) : error;
     }
   }
 
-  async #make(work: AssetWork, children: FileChildren, made: MadeFiles, ledger: AssetLedger, signal: AbortSignal) {
-    const { assetId } = work;
-    const progress = new Progress(this.#settings.clock, (done) => ledger.progressed(assetId, done));
-    const { file, spans } = await this.#scan(work, children, made, progress, signal);
-    await ledger.probed(assetId, file.spec);
+  async #make(work: AssetWork, children: FileChildren, made: StoredFiles, run: AssetRun): Promise<MadeMedia> {
+    const { file, spans } = await this.#scan(work, children, made, run);
     await this.#restWhereOthersWait(children);
-    const { picture } = file;
+    const { spec, picture } = file;
     const rungs = picture ? planAsset(picture, work.profiles) : [];
     const begun = indexOf(work, spans, picture, []);
-    if (!picture || picture.isCopied) {
-      const mp4s = [await this.#mp4(begun, made, "source")];
-      await ledger.playable(assetId, { ...begun, ...(rungs.length > 0 && { isGrowing: true }), mp4s });
-    }
-    const encoded = picture ? await this.#encode(work, picture, rungs, children, made, progress, signal) : [];
+    const isPlayable = !picture || picture.isCopied;
+    const isGrowing = rungs.length > 0;
+    const mp4s = isPlayable ? [await this.#mp4(begun, "source")] : [];
+    await run.scanned(spec, isPlayable ? { ...begun, ...(isGrowing && { isGrowing }), mp4s } : null);
+    const encoded = picture ? await this.#encode(work, picture, rungs, children, made, run) : [];
     const index = indexOf(work, [...spans, ...encoded], picture, rungs);
     if (picture && !index.renditions.some(({ track }) => track.kind === "video"))
       throw new FileRefused(
         "No picture of this file can be decoded: the file is damaged. Export it again, or upload it again.",
       );
-    await ledger.finished(assetId, { ...index, mp4s: await this.#mp4sOf(index, rungs, work, made) });
+    return { spec, media: { ...index, mp4s: await this.#mp4sOf(index, rungs, work) } };
   }
 
-  async #scan(
-    work: AssetWork,
-    children: FileChildren,
-    made: MadeFiles,
-    progress: Progress,
-    signal: AbortSignal,
-  ): Promise<Scanned> {
+  async #scan(work: AssetWork, children: FileChildren, made: StoredFiles, run: AssetRun): Promise<Scanned> {
     const noted = await made.noted<Scanned>("scan");
     if (noted) return noted;
     const segmentSeconds = Math.min(work.targetSegmentSeconds ?? SEGMENT_SECONDS, MAX_SEGMENT_SECONDS);
     const job: ScanJob = { type: "scan", epoch: work.attempt, segmentSeconds, mayCopyVideo: true };
-    const scanned = await this.#scanAs(job, children, made, progress, signal).catch(async (error: unknown) => {
+    const scanned = await this.#scanAs(job, children, made, run).catch(async (error: unknown) => {
       if (!(error instanceof CannotCopy)) throw error;
       this.#settings.log.info({ assetId: work.assetId, reason: error.message }, "re-encoding the asset's video");
       await made.dropAll();
-      return this.#scanAs({ ...job, mayCopyVideo: false }, children, made, progress, signal);
+      return this.#scanAs({ ...job, mayCopyVideo: false }, children, made, run);
     });
     await made.note("scan", scanned);
     return scanned;
   }
 
-  async #scanAs(
-    job: ScanJob,
-    children: FileChildren,
-    made: MadeFiles,
-    progress: Progress,
-    signal: AbortSignal,
-  ): Promise<Scanned> {
+  async #scanAs(job: ScanJob, children: FileChildren, made: StoredFiles, run: AssetRun): Promise<Scanned> {
     const spans: MadeSpan[] = [];
     let file: ScannedFile | null = null;
     const { scans } = this.#settings;
     const onMessage = async (framed: FramedMessage): Promise<void> => {
       const { message } = framed;
-      const span = await made.keep(framed);
+      const span = await keep(made, framed);
       if (span) spans.push(span);
       if (message.type === "scanned") file = message.file;
-      if (message.type === "progress") await progress.tell(message.done * SCAN_SHARE);
+      if (message.type === "progress") await run.progressed(message.done * SCAN_SHARE);
     };
-    await scans.run(() => children.run(job, onMessage, signal));
+    await scans.run(() => children.run(job, onMessage, run.signal));
     if (!file) throw new Error("a scan ended without a result");
     return { file, spans };
   }
@@ -139,11 +123,10 @@ export class AssetPipeline implements AssetProcessor {
   async #encode(
     work: AssetWork,
     picture: ScannedPicture,
-    rungs: readonly AssetRung[],
+    rungs: readonly Rung[],
     children: FileChildren,
-    files: MadeFiles,
-    progress: Progress,
-    signal: AbortSignal,
+    files: StoredFiles,
+    run: AssetRun,
   ): Promise<MadeSpan[]> {
     if (rungs.length === 0) return [];
     const { chunks: turns, preset } = this.#settings;
@@ -152,11 +135,11 @@ export class AssetPipeline implements AssetProcessor {
     const tell = (chunk: Chunk, done: number): Promise<void> => {
       parts.set(chunk, done * chunk.segments.length);
       const sum = [...parts.values()].reduce((total, part) => total + part, 0);
-      return progress.tell(SCAN_SHARE + (sum / picture.segments.length) * (1 - SCAN_SHARE));
+      return run.progressed(SCAN_SHARE + (sum / picture.segments.length) * (1 - SCAN_SHARE));
     };
     // The first failure aborts the other lanes, and `allSettled` waits for them.
     const failing = new AbortController();
-    const stop = AbortSignal.any([signal, failing.signal]);
+    const stop = AbortSignal.any([run.signal, failing.signal]);
     const made: MadeSpan[] = [];
     const left = chunks.values();
     // No more lanes than slots, so that chunks of other assets are encoded in between.
@@ -164,15 +147,7 @@ export class AssetPipeline implements AssetProcessor {
       for (const chunk of left) {
         const spans = await turns.run(async () => {
           stop.throwIfAborted();
-          const job: EncodeJob = {
-            type: "encode",
-            epoch: work.attempt,
-            picture,
-            rungs,
-            preset,
-            delayTicks: 0,
-            ...chunk,
-          };
+          const job = { type: "encode", epoch: work.attempt, picture, rungs, preset, delayTicks: 0, ...chunk } as const;
           return this.#chunk(job, children, files, (done) => tell(chunk, done), stop);
         });
         made.push(...spans);
@@ -188,7 +163,7 @@ export class AssetPipeline implements AssetProcessor {
   async #chunk(
     job: EncodeJob,
     children: FileChildren,
-    made: MadeFiles,
+    made: StoredFiles,
     tell: (done: number) => Promise<void>,
     signal: AbortSignal,
   ): Promise<MadeSpan[]> {
@@ -199,7 +174,7 @@ export class AssetPipeline implements AssetProcessor {
     await children.run(
       job,
       async (framed) => {
-        const span = await made.keep(framed);
+        const span = await keep(made, framed);
         if (span) spans.push(span);
         if (framed.message.type === "progress") await tell(framed.message.done);
       },
@@ -215,31 +190,20 @@ export class AssetPipeline implements AssetProcessor {
     if (!this.#settings.chunks.isFree) await children.rest();
   }
 
-  async #mp4sOf(
-    index: MediaIndex,
-    rungs: readonly AssetRung[],
-    work: AssetWork,
-    made: MadeFiles,
-  ): Promise<StaticMp4[]> {
-    const mp4s = [await this.#mp4(index, made, "source")];
+  async #mp4sOf(index: MediaIndex, rungs: readonly Rung[], work: AssetWork): Promise<StaticMp4[]> {
+    const mp4s = [await this.#mp4(index, "source")];
     if (!work.staticMp4 && secondsOf(index) > SHORT_SECONDS) return mp4s;
-    for (const { name, rendition } of rungs) {
+    for (const { name, id: rendition } of rungs) {
       const isMade = rendition !== "source" && index.renditions.some((each) => each.rendition === rendition);
       const isNamed = mp4s.some((each) => each.name === name);
-      if (isMade) mp4s.push(await this.#mp4(index, made, isNamed ? rendition : name, rendition));
+      if (isMade) mp4s.push(await this.#mp4(index, isNamed ? rendition : name, rendition));
     }
     const [source, ...others] = mp4s;
     return [...(source ? [source] : []), ...others.toSorted((a, b) => (b.bitrate ?? 0) - (a.bitrate ?? 0))];
   }
 
-  async #mp4(index: MediaIndex, made: MadeFiles, name: string, rendition?: string): Promise<StaticMp4> {
-    const readInit = (of: string, init: string): Promise<Uint8Array | null> => made.read(`${of}/${init}`);
-    const video = index.renditions.find(({ track }) => track.kind === "video");
-    const shown = rendition ?? video?.rendition ?? "audio";
-    const { size } = await ArchiveMp4.build(index, readInit, this.#slices, shown);
-    const { width, height } = index.renditions.find((each) => each.rendition === shown)?.track ?? {};
-    const bitrate = Math.round((size * 8) / Math.max(secondsOf(index), 0.001));
-    return { name, rendition: shown, bytes: size, ...(width && height && { width, height }), bitrate };
+  #mp4(index: MediaIndex, name: string, rendition?: string): Promise<StaticMp4> {
+    return staticMp4(new StoredMedia(index, this.#settings.store), this.#slices, name, rendition);
   }
 }
 
@@ -248,37 +212,27 @@ function indexOf(
   work: AssetWork,
   spans: readonly MadeSpan[],
   picture: ScannedPicture | null,
-  rungs: readonly AssetRung[],
+  rungs: readonly Rung[],
 ): MediaIndex {
   const { assetId: id, projectId, outPrefix: keyPrefix } = work;
   const audio = spans
     .filter(({ rendition }) => rendition === "audio")
     .flatMap(({ segments }) => segments.map(({ msn }) => msn));
   const video = picture?.segments.map(({ msn }) => msn) ?? [];
-  const names = new Set(["source", ...rungs.map(({ rendition }) => rendition)]);
+  const names = new Set(["source", ...rungs.map(({ id }) => id)]);
   const renditions = [...names].flatMap((name) => renditionOf(name, spans, video) ?? []);
   const sound = renditionOf("audio", spans, audio);
   return { id, projectId, keyPrefix, renditions: [...renditions, ...(sound ? [sound] : [])] };
 }
 
-function lostSource({ key }: ObjectNotFound): Error {
-  return new Error(`the asset's source file is missing from the object store (${key})`);
+/** Stores the file that a child made. Returns the span if it is one. */
+async function keep(made: StoredFiles, { message, data }: FramedMessage): Promise<MadeSpan | null> {
+  if (message.type === "init") await made.put(`${message.rendition}/${message.file}`, data);
+  if (message.type !== "span") return null;
+  await made.put(`${message.rendition}/${message.span}`, data);
+  return message;
 }
 
-/** Reports progress at most once per second. */
-class Progress {
-  readonly #clock: Clock;
-  readonly #tell: (done: number) => Promise<void>;
-  #at = Number.NEGATIVE_INFINITY;
-
-  constructor(clock: Clock, tell: (done: number) => Promise<void>) {
-    this.#clock = clock;
-    this.#tell = tell;
-  }
-
-  async tell(done: number): Promise<void> {
-    if (this.#clock.monotonic() - this.#at < TELL_MS) return;
-    this.#at = this.#clock.monotonic();
-    await this.#tell(done);
-  }
+function lostSource({ key }: ObjectNotFound): Error {
+  return new Error(`the asset's source file is missing from the object store (${key})`);
 }

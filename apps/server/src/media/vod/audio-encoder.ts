@@ -3,8 +3,7 @@ import { AV_SAMPLE_FMT_FLTP, AVERROR_EAGAIN, AVERROR_EOF, FF_ENCODER_AAC } from 
 import { Codec, CodecContext, Frame, Packet } from "node-av/lib";
 import { type AacTrack, TICKS_PER_SECOND } from "../packet.ts";
 import { AudioReshaper } from "../transcode/audio-reshaper.ts";
-import { check } from "../transcode/generated-track.ts";
-import { openAudioEncoder } from "../transcode/open-audio-encoder.ts";
+import { check, openAudioEncoder } from "../transcode/ffmpeg.ts";
 import type { AudioFrame } from "./audio-line.ts";
 import { MAX_FILE_SECONDS } from "./file-spec.ts";
 import { FileRefused } from "./refusal.ts";

@@ -1,18 +1,17 @@
 import { type Frame, Packet } from "node-av/lib";
+import type { Rung } from "../ladder/ladder-plan.ts";
 import { TICKS_PER_SECOND, type VideoTrack } from "../packet.ts";
 import { LiveRung } from "../transcode/live-rung.ts";
 import type { FrameSegment } from "../transcode/segment-cuts.ts";
 import type { FromChild, TranscodeStart } from "../transcode/transcode-protocol.ts";
-import { orientationOf } from "./file-spec.ts";
+import { isInterlaced, orientationOf } from "./file-spec.ts";
 import { PictureDecoder } from "./picture-decoder.ts";
 import { PictureFilter } from "./picture-filter.ts";
 import { FileRefused } from "./refusal.ts";
 import { SegmentWriter, type Send } from "./segment-writer.ts";
 import { SourceFile } from "./source-file.ts";
-import type { EncodeJob, NamedRung, SegmentStart } from "./vod-protocol.ts";
+import type { EncodeJob, SegmentStart } from "./vod-protocol.ts";
 
-/** Values of FFmpeg's AVFieldOrder that are not interlaced: unknown and progressive. */
-const PROGRESSIVE = new Set([0, 1]);
 /** How far the first picture after a seek may be behind the requested time: containers round timestamps. */
 const SEEK_TOLERANCE_TICKS = TICKS_PER_SECOND / 20;
 const PROGRESS_PICTURES = 15;
@@ -56,9 +55,7 @@ async function decodeFrom(file: SourceFile, { picture }: EncodeJob, chunk: Chunk
   const { video } = file;
   if (video?.index !== picture.stream)
     throw new FileRefused("The tracks of this file differ each time it is read. Export it again.");
-  const { codecpar } = video.stream;
-  const { fieldOrder } = codecpar.toJSON() as { fieldOrder?: number };
-  const filter = new PictureFilter(orientationOf(video.stream), !PROGRESSIVE.has(fieldOrder ?? 0));
+  const filter = new PictureFilter(orientationOf(video.stream), isInterlaced(video.stream));
   const decoder = await PictureDecoder.open(video);
   const onPicture = (decoded: Frame, fileTicks: number): Promise<void> => {
     const ticks = fileTicks + picture.offsetTicks;
@@ -75,7 +72,7 @@ async function decodeFrom(file: SourceFile, { picture }: EncodeJob, chunk: Chunk
   packet.free();
   decoder.free();
   filter.free();
-  return !chunk.isMissed;
+  return !chunk.isUnsure;
 }
 
 /** Selects the pictures to encode, and assigns each to its segment. */
@@ -84,7 +81,7 @@ class Chunk {
   readonly #rungs: readonly VodRung[];
   readonly #send: Send;
   /** True until a picture proves that the seek did not land after the requested time. */
-  #isUnsure: boolean;
+  isUnsure: boolean;
   #segment = -1;
   #lastTicks = Number.NEGATIVE_INFINITY;
   #pictures = 0;
@@ -93,20 +90,15 @@ class Chunk {
   constructor(job: EncodeJob, rungs: readonly VodRung[], isUnsure: boolean, send: Send) {
     this.#job = job;
     this.#rungs = rungs;
-    this.#isUnsure = isUnsure;
+    this.isUnsure = isUnsure;
     this.#send = send;
-  }
-
-  /** True if no picture at the requested start was decoded. */
-  get isMissed(): boolean {
-    return this.#isUnsure;
   }
 
   isWanted(ticks: number): boolean {
     const { segments, endTicks } = this.#job;
     const start = segments[0]?.ticks ?? 0;
-    if (ticks <= start + SEEK_TOLERANCE_TICKS) this.#isUnsure = false;
-    if (ticks >= endTicks || this.#isUnsure) this.isOver = true;
+    if (ticks <= start + SEEK_TOLERANCE_TICKS) this.isUnsure = false;
+    if (ticks >= endTicks || this.isUnsure) this.isOver = true;
     return !this.isOver && ticks >= start;
   }
 
@@ -149,7 +141,7 @@ class VodRung {
     this.#delayTicks = delayTicks;
   }
 
-  static async open(rung: NamedRung, { epoch, preset, picture, delayTicks }: EncodeJob, send: Send): Promise<VodRung> {
+  static async open(rung: Rung, { epoch, preset, picture, delayTicks }: EncodeJob, send: Send): Promise<VodRung> {
     // Pixels are square at this point, so the source's aspect ratio is irrelevant.
     const video = { codec: "av1", config: "", width: picture.width, height: picture.height } as const;
     const start: TranscodeStart = { video, rungs: [], preset, encoder: "libx264" };
@@ -167,7 +159,7 @@ class VodRung {
       codecString: live.ready.codecString,
       ...shape,
     };
-    made = new VodRung(live, new SegmentWriter({ rendition: rung.rendition, track, epoch, send }), delayTicks);
+    made = new VodRung(live, new SegmentWriter({ rendition: rung.id, track, epoch, send }), delayTicks);
     return made;
   }
 

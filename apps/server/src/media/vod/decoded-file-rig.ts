@@ -1,7 +1,7 @@
 /** For tests: decodes the pictures and audio of a made file. */
 import { AV_NOPTS_VALUE } from "node-av/constants";
 import { Codec, CodecContext, FormatContext, Frame, Packet } from "node-av/lib";
-import { check } from "../transcode/generated-track.ts";
+import { check } from "../transcode/ffmpeg.ts";
 import { type ReadPicture, readPicture } from "./drawn-picture-rig.ts";
 import { fileOf } from "./media-file-rig.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { encodingSlots } from "./encoding-slots.ts";
+import { encodingSlots } from "./open-asset-pipeline.ts";
 
 test.each([
   [2, 0, 1],

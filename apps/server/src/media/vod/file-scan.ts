@@ -40,10 +40,10 @@ export async function scanFile(
   const spec = specOf(first, bytes);
   send({ type: "spec", spec });
   const claimed = SAYS_DURATION.test(spec.format) ? claimedSeconds(first, spec.duration) : 0;
-  const beginning = findBeginning(first);
+  const offsetTicks = offsetOf(first);
   await first.close();
   const file = await SourceFile.open(read);
-  const scan = new FileScan(file, job, beginning, bytes, send);
+  const scan = new FileScan(file, job, offsetTicks, bytes, send);
   const picture = await scan.run();
   const seconds = scan.seconds;
   if (seconds < claimed * (1 - MISSING_PART) - MISSING_SECONDS)
@@ -66,13 +66,11 @@ function claimedSeconds({ video, audio }: SourceFile, wholeSeconds: number): num
   return own.length > 0 ? Math.max(...own) : wholeSeconds;
 }
 
-interface Beginning {
-  /** Added to the file's timestamps. */
-  readonly offsetTicks: number;
-}
-
-/** The timeline starts at the decode time of the first keyframe, so that no decode time is negative; without video, at the first audio frame. */
-function findBeginning(file: SourceFile): Beginning {
+/**
+ * What is added to the file's timestamps, in ticks. The timeline starts at the decode time of the first keyframe, so that no decode time is negative;
+ * without video, at the first audio frame.
+ */
+function offsetOf(file: SourceFile): number {
   const packet = new Packet();
   packet.alloc();
   try {
@@ -84,7 +82,7 @@ function findBeginning(file: SourceFile): Beginning {
       if (pts === null) continue;
       const delay = file.video ? (stream.codecpar.videoDelay * TICKS_PER_SECOND) / frameRateOf(file.video) : 0;
       const reorder = Math.round(dts === null ? delay : pts - dts);
-      return { offsetTicks: Math.min(Math.max(0, reorder), MAX_REORDER_TICKS) - pts };
+      return Math.min(Math.max(0, reorder), MAX_REORDER_TICKS) - pts;
     }
   } finally {
     packet.free();
@@ -120,7 +118,7 @@ class FileScan {
   #endTicks = 0;
   #lastFrameTicks = 0;
 
-  constructor(file: SourceFile, job: ScanJob, { offsetTicks }: Beginning, bytes: number, send: Send) {
+  constructor(file: SourceFile, job: ScanJob, offsetTicks: number, bytes: number, send: Send) {
     this.#file = file;
     this.#job = job;
     this.#offset = offsetTicks;
@@ -239,8 +237,7 @@ class FileScan {
 
 /** The audio of a file, segmented at the same times as the video. */
 class SoundScan {
-  readonly #copy: AudioCopy | null;
-  readonly #encoder: AudioEncoder | null;
+  readonly #source: AudioCopy | AudioEncoder;
   readonly #line: AudioLine;
   readonly #writer: SegmentWriter;
   readonly #starts: SegmentStarts;
@@ -251,17 +248,9 @@ class SoundScan {
   #segment = -1;
   #end = 0;
 
-  private constructor(
-    copy: AudioCopy | null,
-    encoder: AudioEncoder | null,
-    starts: SegmentStarts,
-    epoch: number,
-    send: Send,
-  ) {
-    const track = (copy ?? encoder)?.track;
-    if (!track) throw new Error("no audio to scan");
-    this.#copy = copy;
-    this.#encoder = encoder;
+  private constructor(source: AudioCopy | AudioEncoder, starts: SegmentStarts, epoch: number, send: Send) {
+    const { track } = source;
+    this.#source = source;
     this.#starts = starts;
     this.#rate = track.sampleRate;
     this.#frameSamples = track.frameSamples;
@@ -270,8 +259,7 @@ class SoundScan {
   }
 
   static async open(track: SourceTrack, first: Uint8Array, starts: SegmentStarts, epoch: number, send: Send) {
-    const copy = AudioCopy.of(track, first);
-    return new SoundScan(copy, copy ? null : await AudioEncoder.open(track), starts, epoch, send);
+    return new SoundScan(AudioCopy.of(track, first) ?? (await AudioEncoder.open(track)), starts, epoch, send);
   }
 
   get seconds(): number {
@@ -279,9 +267,9 @@ class SoundScan {
   }
 
   take(packet: Packet, ticks: number | null): void {
-    if (this.#encoder) return this.#hold(this.#encoder.take(packet, ticks));
-    const data = this.#copy?.frameOf(packet.data ?? Buffer.alloc(0));
-    if (data) this.#hold(this.#line.place(ticks, data));
+    const source = this.#source;
+    if (source instanceof AudioEncoder) this.#hold(source.take(packet, ticks));
+    else this.#hold(this.#line.place(ticks, source.frameOf(packet.data ?? Buffer.alloc(0))));
   }
 
   /** Writes the frames before `untilTicks`, the time before which no segment will start any more. */
@@ -299,7 +287,7 @@ class SoundScan {
   }
 
   finish(): void {
-    if (this.#encoder) this.#hold(this.#encoder.finish());
+    if (this.#source instanceof AudioEncoder) this.#hold(this.#source.finish());
     this.write(Number.POSITIVE_INFINITY);
     this.#writer.end(this.#end);
   }

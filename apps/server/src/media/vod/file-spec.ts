@@ -158,6 +158,14 @@ export function orientationOf({ codecpar }: Stream): Orientation {
   return { turn: ((degrees + 360) % 360) as Orientation["turn"], isMirrored };
 }
 
+/** Values of FFmpeg's AVFieldOrder that are not interlaced: unknown and progressive. */
+const PROGRESSIVE = new Set([0, 1]);
+
+export function isInterlaced({ codecpar }: Stream): boolean {
+  const { fieldOrder } = codecpar.toJSON() as { fieldOrder?: number };
+  return !PROGRESSIVE.has(fieldOrder ?? 0);
+}
+
 /** The size as displayed: square pixels, upright. */
 export function displaySize(stream: Stream): { width: number; height: number } {
   const { width, height, sampleAspectRatio } = stream.codecpar;

@@ -9,7 +9,7 @@ import {
 } from "node-av/constants";
 import { type CodecContext, Dictionary, FormatContext, type Packet, type Stream } from "node-av/lib";
 import { makeTestFolder } from "../../platform/test-folder.ts";
-import { check } from "../transcode/generated-track.ts";
+import { check } from "../transcode/ffmpeg.ts";
 import {
   encodeAudio,
   encodeVideo,

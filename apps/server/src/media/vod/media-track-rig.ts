@@ -21,7 +21,7 @@ import {
   Packet,
   Rational,
 } from "node-av/lib";
-import { check } from "../transcode/generated-track.ts";
+import { check } from "../transcode/ffmpeg.ts";
 import { drawPicture } from "./drawn-picture-rig.ts";
 
 export interface MadeVideo {

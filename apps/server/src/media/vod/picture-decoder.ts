@@ -1,6 +1,6 @@
 import { AV_NOPTS_VALUE, AVERROR_EAGAIN, AVERROR_EOF, FF_DECODER_LIBDAV1D } from "node-av/constants";
 import { Codec, CodecContext, Dictionary, Frame, type Packet } from "node-av/lib";
-import { check } from "../transcode/generated-track.ts";
+import { check } from "../transcode/ffmpeg.ts";
 import { FileRefused } from "./refusal.ts";
 import { MAX_PIXELS, type SourceTrack, ticksOf } from "./source-file.ts";
 

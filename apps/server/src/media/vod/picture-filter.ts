@@ -8,7 +8,7 @@ import {
 } from "node-av/constants";
 import { avGetPixFmtName, type FilterContext, FilterGraph, Frame } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { check } from "../transcode/generated-track.ts";
+import { check } from "../transcode/ffmpeg.ts";
 import { refusePixelFormat } from "../transcode/picture-scaler.ts";
 import type { Orientation } from "./file-spec.ts";
 

@@ -1,14 +1,11 @@
 import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
-import type { StoredSegment, StoredTrack } from "../../ports/index.ts";
+import type { StoredTrack } from "../../ports/index.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
-import { storedTrackOf } from "../packaging/stored-track.ts";
 import type { Track } from "../packet.ts";
-import { placeName } from "../stored/recording-keys.ts";
+import { SpanWriter } from "../stored/span-writer.ts";
+import { storedTrackOf } from "../stored/stored-track.ts";
 import type { VodMessage } from "./vod-protocol.ts";
-
-/** A suitable object size for object stores. */
-const FULL_BYTES = 8 * 1024 * 1024;
 
 export type Send = (message: VodMessage, bytes?: readonly Uint8Array[]) => void;
 
@@ -31,19 +28,17 @@ export class SegmentWriter {
   readonly #init: InitSegment;
   readonly #stored: StoredTrack;
   readonly #isVideo: boolean;
+  readonly #span: SpanWriter;
   #samples: FragmentSample[] = [];
   #held: PlacedSample | null = null;
   #msn: number | null = null;
-  #span = "";
-  #rows: StoredSegment[] = [];
-  #pieces: Uint8Array[] = [];
-  #bytes = 0;
 
   constructor(settings: SegmentWriterSettings) {
     this.#settings = settings;
     this.#init = initOfTrack(settings.track);
     this.#stored = storedTrackOf(this.#init);
     this.#isVideo = settings.track.kind === "video";
+    this.#span = new SpanWriter(settings.epoch);
     const { rendition, send } = settings;
     send({ type: "init", rendition, file: this.#init.name }, [this.#init.bytes]);
   }
@@ -88,26 +83,21 @@ export class SegmentWriter {
     const msn = this.#msn;
     if (!first || msn === null) return;
     const fragment = (this.#isVideo ? writeVideoFragment : writeAudioFragment)(msn, this.#samples);
-    const length = fragment.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    if (this.#rows.length === 0) this.#span = `${placeName(this.#settings.epoch, msn)}.m4s`;
-    this.#rows.push({
-      ...{ msn, epoch: this.#settings.epoch, startTicks: first.time, programDateTimeMs: 0, discontinuity: false },
+    const segment = {
+      ...{ msn, startTicks: first.time, programDateTimeMs: 0, discontinuity: false },
       durationTicks: this.#samples.reduce((sum, { duration }) => sum + duration, 0),
-      ...{ isIndependent: first.isIndependent, gap: false, init: this.#init.name, span: this.#span },
-      ...{ offset: this.#bytes, length },
-    });
-    this.#pieces.push(...fragment);
-    this.#bytes += length;
+      ...{ isIndependent: first.isIndependent, init: this.#init.name },
+    };
+    this.#span.add(segment, fragment);
     this.#samples = [];
-    if (this.#bytes >= FULL_BYTES) this.#closeSpan();
+    if (this.#span.isFull) this.#closeSpan();
   }
 
   #closeSpan(): void {
-    if (this.#rows.length === 0) return;
+    const ended = this.#span.end();
+    if (!ended) return;
     const { rendition, send } = this.#settings;
-    send({ type: "span", rendition, span: this.#span, track: this.#stored, segments: this.#rows }, this.#pieces);
-    this.#rows = [];
-    this.#pieces = [];
-    this.#bytes = 0;
+    const { span, segments, pieces } = ended;
+    send({ type: "span", rendition, span, track: this.#stored, segments }, pieces);
   }
 }

@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 /** A store without local paths. */
 function far(read: () => Readable, freeBytes = 1e12): SourceFiles {
   const store = { read: async () => read() } as unknown as ObjectStore;
-  return new SourceFiles({ store, folder, freeBytes: () => freeBytes });
+  return new SourceFiles(store, folder, () => freeBytes);
 }
 
 test("a file of a remote store is copied for as long as it is needed", async () => {

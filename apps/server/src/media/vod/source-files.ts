@@ -7,13 +7,6 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 /** Disk space that is kept free for everything else. */
 const RESERVED_BYTES = 512 * 1024 * 1024;
 
-export interface SourceFilesSettings {
-  readonly store: ObjectStore;
-  /** Local copies of files from remote stores. */
-  readonly folder: string;
-  readonly freeBytes: () => number;
-}
-
 /** A local file with the content of a stored object, until disposed of. */
 export interface LocalSource extends AsyncDisposable {
   readonly path: string;
@@ -21,32 +14,35 @@ export interface LocalSource extends AsyncDisposable {
 
 /** Provides customers' files locally, since decoders need random access. */
 export class SourceFiles {
-  readonly #settings: SourceFilesSettings;
+  readonly #store: ObjectStore;
+  readonly #folder: string;
+  readonly #freeBytes: () => number;
 
-  constructor(settings: SourceFilesSettings) {
-    this.#settings = settings;
+  /** `folder`: for local copies of files from remote stores. */
+  constructor(store: ObjectStore, folder: string, freeBytes: () => number) {
+    this.#store = store;
+    this.#folder = folder;
+    this.#freeBytes = freeBytes;
   }
 
   /** Removes files of an earlier run. */
   async open(): Promise<void> {
-    const { folder } = this.#settings;
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await rm(this.#folder, { recursive: true, force: true });
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   /** Throws `ObjectNotFound`. */
   async take(key: string, name: string, bytes: number, signal: AbortSignal): Promise<LocalSource> {
-    const { store, folder, freeBytes } = this.#settings;
-    const own = await store.pathOf?.(key);
+    const own = await this.#store.pathOf?.(key);
     if (own) return { path: own, [Symbol.asyncDispose]: async () => {} };
-    if (freeBytes() < bytes + RESERVED_BYTES)
+    if (this.#freeBytes() < bytes + RESERVED_BYTES)
       throw new Error(
         `not enough disk space for a local copy of ${bytes} bytes: free some space, or give this node a larger disk`,
       );
-    const path = join(folder, name);
+    const path = join(this.#folder, name);
     const remove = (): Promise<void> => rm(path, { force: true });
     try {
-      await pipeline(await store.read(key), createWriteStream(path, { mode: 0o600 }), { signal });
+      await pipeline(await this.#store.read(key), createWriteStream(path, { mode: 0o600 }), { signal });
     } catch (error) {
       await remove();
       throw error;

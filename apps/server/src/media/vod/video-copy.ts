@@ -8,12 +8,10 @@ import {
 import { AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_FLAG_DISCARD } from "node-av/constants";
 import type { Packet } from "node-av/lib";
 import type { VideoTrack } from "../packet.ts";
-import { orientationOf } from "./file-spec.ts";
+import { isInterlaced, orientationOf } from "./file-spec.ts";
 import { CannotCopy } from "./refusal.ts";
 import type { SourceTrack } from "./source-file.ts";
 
-/** Values of FFmpeg's AVFieldOrder that are not interlaced: unknown and progressive. */
-const PROGRESSIVE = new Set([0, 1]);
 const AVC_SPS = 7;
 const AVC_PPS = 8;
 
@@ -39,8 +37,7 @@ export class VideoCopy {
     const { codecpar } = stream;
     const { turn, isMirrored } = orientationOf(stream);
     if (turn !== 0 || isMirrored) throw new CannotCopy("the video is rotated");
-    const { fieldOrder } = codecpar.toJSON() as { fieldOrder?: number };
-    if (!PROGRESSIVE.has(fieldOrder ?? 0)) throw new CannotCopy("the video is interlaced");
+    if (isInterlaced(stream)) throw new CannotCopy("the video is interlaced");
     const record = codecpar.getDecoderConfigurationRecord();
     if (!record) throw new CannotCopy("the file has no decoder configuration");
     const isAnnexB = codecpar.extradata?.[0] !== 1;

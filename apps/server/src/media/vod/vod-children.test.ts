@@ -6,7 +6,7 @@ import { planAsset } from "./asset-ladder.ts";
 import { makeFile } from "./media-file-rig.ts";
 import { FileRefused } from "./refusal.ts";
 import { ChildFailed, VodChildren } from "./vod-children.ts";
-import type { FramedMessage, NamedRung, ScannedPicture } from "./vod-protocol.ts";
+import type { EncodeJob, FramedMessage, ScannedPicture } from "./vod-protocol.ts";
 
 const SCAN = { type: "scan", epoch: 1, segmentSeconds: 1, mayCopyVideo: true } as const;
 const { signal } = new AbortController();
@@ -42,8 +42,8 @@ test("a hanging child that ignores signals is killed after three silent minutes"
 
 test("an endless job is killed after three hours, even if it reports progress", async () => {
   const clock = new ManualClock();
-  const message = JSON.stringify({ type: "progress", done: 0 });
-  const script = `while printf '\\0\\0\\0\\034\\0\\0\\0\\0${message}' >&4; do :; done`;
+  const message = JSON.stringify({ message: { type: "progress", done: 0 } });
+  const script = `while printf '\\0\\0\\0\\051\\001${message}' >&4; do :; done`;
   await using children = new VodChildren(clock, runs(script)).of(file.path);
   let seconds = 0;
   const minute = () => {
@@ -67,7 +67,7 @@ test("a crashed child fails the file; a killed child can be retried", async () =
 
 test("a child that meets an error it did not expect says what it died of", async () => {
   await using children = new VodChildren(new ManualClock()).of(file.path);
-  const rungs = null as unknown as readonly NamedRung[];
+  const rungs = null as unknown as EncodeJob["rungs"];
   const job = { type: "encode", epoch: 1, picture, rungs, preset: "ultrafast", delayTicks: 0 } as const;
   const running = children.run({ ...job, segments: [], endTicks: 0 }, () => {}, signal);
   await expect(running).rejects.toThrow(ChildFailed);
@@ -78,7 +78,7 @@ test("a child's console output is discarded, and a malformed message ends it", a
   const script =
     "head -c 10000000 /dev/zero; head -c 10000000 /dev/zero >&2; head -c 100000 /dev/zero | tr '\\0' x >&4; exec sleep 60";
   await using children = new VodChildren(new ManualClock(), runs(script)).of(file.path);
-  await expect(children.run(SCAN, () => {}, signal)).rejects.toThrow(/a message of \d+ bytes from a media child/);
+  await expect(children.run(SCAN, () => {}, signal)).rejects.toThrow(/a frame of \d+ bytes in a pipe/);
 });
 
 test.runIf(process.platform === "linux")("one child scans and encodes, at low priority", async () => {

@@ -3,6 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
 import { type Confinement, UNCONFINED } from "../../platform/confinement/confinement.ts";
+import { messageFrame } from "../../platform/pipe-frames.ts";
 import { killed, type PipedChild, startPipedChild } from "../../platform/piped-child.ts";
 import { ProcessingBroke } from "../../ports/index.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
@@ -121,7 +122,7 @@ class VodChild {
     let silence = this.#clock.after(MAX_SILENCE_MS, hangs);
     this.#jobs++;
     try {
-      this.#child.input.write(`${JSON.stringify(job)}\n`);
+      this.#child.input.write(messageFrame(job));
       for (;;) {
         const { value: framed } = await this.#messages.next();
         silence.cancel();

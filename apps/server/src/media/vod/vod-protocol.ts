@@ -1,12 +1,11 @@
-import type { StoredSegment, StoredTrack, VideoSpec } from "../../ports/index.ts";
-import type { TranscodeRung } from "../transcode/transcode-protocol.ts";
+import { messageReader } from "../../platform/pipe-frames.ts";
+import type { VideoSpec } from "../../ports/index.ts";
+import type { Rung } from "../ladder/ladder-plan.ts";
+import type { StoredSpan } from "../stored/span-writer.ts";
 
 /**
- * The messages between a media child and its parent. The child reads jobs as lines of JSON from file descriptor 3 and writes messages to descriptor
- * 4. The descriptors from 5 on are the file, opened twice for each job.
- *
- * A message is a uint32 with the length of its JSON, a uint32 with the length of the bytes that follow, the JSON, and the bytes. Numbers are
- * big-endian. Ticks are 90 kHz on the asset's timeline, which starts with the first decoded picture.
+ * The messages between a media child and its parent. The child reads jobs from file descriptor 3 and writes messages to descriptor 4. The descriptors
+ * from 5 on are the file, opened twice for each job. Ticks are 90 kHz on the asset's timeline, which starts with the first decoded picture.
  */
 
 /** After this many jobs a child is replaced. */
@@ -28,7 +27,7 @@ export interface EncodeJob {
   readonly type: "encode";
   readonly epoch: number;
   readonly picture: ScannedPicture;
-  readonly rungs: readonly NamedRung[];
+  readonly rungs: readonly Rung[];
   readonly preset: string;
   /** Subtracted from each decode time, to match renditions with B-frames that are played alongside; 0 if there are none. */
   readonly delayTicks: number;
@@ -38,10 +37,6 @@ export interface EncodeJob {
 }
 
 export type VodJob = ScanJob | EncodeJob;
-
-export interface NamedRung extends TranscodeRung {
-  readonly rendition: string;
-}
 
 export interface SegmentStart {
   readonly msn: number;
@@ -73,12 +68,8 @@ export interface ScannedFile {
 }
 
 /** A finished file with segments of one rendition. */
-export interface MadeSpan {
+export interface MadeSpan extends StoredSpan {
   readonly type: "span";
-  readonly rendition: string;
-  readonly span: string;
-  readonly track: StoredTrack;
-  readonly segments: readonly StoredSegment[];
 }
 
 export type VodMessage =
@@ -100,54 +91,14 @@ export type VodMessage =
 
 export interface FramedMessage {
   readonly message: VodMessage;
-  readonly bytes: Uint8Array;
+  readonly data: Uint8Array;
 }
 
-const HEAD = 8;
 /** A span is closed once it exceeds 8 MiB, and a segment has at most 32 MiB. */
-export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-export function frameMessage(message: VodMessage, bytes: readonly Uint8Array[] = []): Uint8Array[] {
-  const json = Buffer.from(JSON.stringify(message));
-  const head = Buffer.alloc(HEAD);
-  head.writeUInt32BE(json.byteLength, 0);
-  head.writeUInt32BE(
-    bytes.reduce((sum, { byteLength }) => sum + byteLength, 0),
-    4,
-  );
-  return [head, json, ...bytes];
-}
-
-/**
- * Reads the messages from a child's pipe. Each message is collected in a buffer of its own size, so that its memory does not depend on how many pieces
- * it arrives in. Throws for malformed bytes.
- */
+/** Reads the messages from a child's pipe. Throws for malformed bytes. */
 export async function* readMessages(pipe: AsyncIterable<Uint8Array>): AsyncGenerator<FramedMessage, void> {
-  const head = Buffer.alloc(HEAD);
-  let headBytes = 0;
-  let body = Buffer.alloc(0);
-  let bodyBytes = 0;
-  for await (const piece of pipe) {
-    for (let at = 0; at < piece.byteLength; ) {
-      if (headBytes < HEAD) {
-        head[headBytes++] = piece[at++] ?? 0;
-        if (headBytes < HEAD) continue;
-        const size = head.readUInt32BE(0) + head.readUInt32BE(4);
-        if (size > MAX_MESSAGE_BYTES) throw new RangeError(`a message of ${size} bytes from a media child`);
-        body = Buffer.allocUnsafe(size);
-        bodyBytes = 0;
-      } else {
-        const part = piece.subarray(at, at + body.byteLength - bodyBytes);
-        body.set(part, bodyBytes);
-        bodyBytes += part.byteLength;
-        at += part.byteLength;
-      }
-      if (bodyBytes < body.byteLength) continue;
-      const jsonBytes = head.readUInt32BE(0);
-      const whole = body;
-      body = Buffer.alloc(0);
-      headBytes = 0;
-      yield { message: JSON.parse(whole.toString("utf8", 0, jsonBytes)), bytes: whole.subarray(jsonBytes) };
-    }
-  }
+  const read = messageReader<FramedMessage>(MAX_MESSAGE_BYTES);
+  for await (const piece of pipe) yield* read(piece);
 }

@@ -4,16 +4,20 @@ import { networkInterfaces } from "node:os";
 
 const MAX_ADDRESSES = 8;
 
+/** How clients reach the WebRTC port. */
+export interface WebrtcAddress {
+  /** The configured addresses; null if they must be detected. */
+  readonly addresses: readonly string[] | null;
+  readonly host: string;
+  readonly port: number;
+}
+
 /**
  * The addresses at which clients reach this server by UDP: the configured ones, else the address that the request arrived at and those of the
  * machine. Loopback is included only for requests that arrived on it.
  */
-export function advertisedAddresses(
-  set: readonly string[] | null,
-  host: string,
-  req: IncomingMessage,
-): readonly string[] {
-  if (set) return set;
+export function advertisedAddresses({ addresses, host }: WebrtcAddress, req: IncomingMessage): readonly string[] {
+  if (addresses) return addresses;
   const isBoundToOne = host !== "0.0.0.0" && host !== "::";
   if (isBoundToOne && isIP(host)) return [host];
   const found = Object.values(networkInterfaces())

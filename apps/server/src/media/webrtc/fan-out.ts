@@ -1,4 +1,4 @@
-import type { MediaFrame, SourceClock } from "./webrtc-protocol.ts";
+import type { MediaFrame, TimelineClock } from "./webrtc-protocol.ts";
 
 /** Limits of the pictures kept per source for joining viewers: 4 s at 16 Mbit/s. Beyond them viewers wait for the next keyframe. */
 const MAX_GOP_BYTES = 8 * 1024 * 1024;
@@ -11,7 +11,7 @@ export interface FanOutViewer {
 /** Distributes one source to its viewers, and keeps the pictures since its last keyframe. */
 export class FanOut {
   /** Null until the source tells it, before its first frame. */
-  clock: SourceClock | null = null;
+  clock: TimelineClock | null = null;
   readonly #viewers = new Set<FanOutViewer>();
   #gop: MediaFrame[] = [];
   #gopBytes = 0;

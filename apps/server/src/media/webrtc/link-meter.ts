@@ -1,14 +1,5 @@
+import type { LinkMeasure } from "../../ports/index.ts";
 import type { PeerReport } from "./webrtc-protocol.ts";
-
-/** Quality of a connection over several seconds. */
-export interface LinkFigures {
-  /** Null if the peer does not report it. */
-  readonly roundTripMs: number | null;
-  /** Average fraction of packets lost, 0 to 1. */
-  readonly fractionLost: number;
-  /** Number of packets requested again. */
-  readonly retransmits: number;
-}
 
 /** Aggregates the reports of a connection between two calls of `take`. */
 export class LinkMeter {
@@ -26,7 +17,7 @@ export class LinkMeter {
   }
 
   /** Figures since the last call; null without reports. */
-  take(): LinkFigures | null {
+  take(): LinkMeasure | null {
     if (this.#reports === 0) return null;
     const figures = {
       roundTripMs: this.#roundTripMs,

@@ -1,6 +1,7 @@
 import { withCandidates } from "@weir/formats/sdp";
 import type { Clock } from "../../platform/clock.ts";
-import type { OfferAnswer, OfferRefusal } from "./webrtc-endpoint.ts";
+import { advertisedAddresses, type WebrtcAddress } from "./advertised-addresses.ts";
+import { type OfferAnswer, type OfferRefusal, type OfferRequest, UNANSWERED } from "./webrtc-endpoint.ts";
 import type { Peer, PeerHandler } from "./webrtc-process.ts";
 import { REJECTED_OFFER } from "./webrtc-protocol.ts";
 
@@ -10,36 +11,38 @@ const ANSWER_WITHIN_MS = 10_000;
 /** From the answer until media can be sent. */
 const CONNECT_WITHIN_MS = 30_000;
 
-const UNANSWERED: OfferRefusal = {
-  status: 503,
-  sentence: "The offer cannot be answered right now. Try again in a moment.",
-};
-
 export interface PendingAnswerSettings {
   readonly clock: Clock;
-  /** This server's addresses for the answer's candidates. */
-  readonly addresses: readonly string[];
-  readonly port: number;
+  /** Of this server, for the answer's candidates. */
+  readonly address: WebrtcAddress;
   /** Opens the peer. */
   readonly open: (handler: PeerHandler) => Peer;
-  readonly onConnected: () => void;
-  /** Called once, for whatever reason the connection ended. `isWanted`: the client closed it. */
-  readonly onClosed: (reason: string, isWanted: boolean) => void;
+  /**
+   * Called once, for whatever reason the connection ended. `isWanted`: the client closed it. `unconnected`: why it never was a connection, in a sentence
+   * for the log; null if it was one.
+   */
+  readonly onClosed: (reason: string, isWanted: boolean, unconnected: string | null) => void;
   readonly onFrame?: PeerHandler["frame"];
   readonly onReport?: PeerHandler["report"];
 }
 
 /** Opens a peer and waits for its answer. */
-export function answerOffer(settings: PendingAnswerSettings): Promise<OfferAnswer | OfferRefusal> {
-  const { clock, addresses, port, open, onConnected, onClosed } = settings;
+export function answerOffer(
+  { req, offer }: Pick<OfferRequest, "req" | "offer">,
+  settings: PendingAnswerSettings,
+): Promise<OfferAnswer | OfferRefusal> {
+  const { clock, address, open, onClosed } = settings;
+  const { port } = address;
+  const addresses = advertisedAddresses(address, req);
   return new Promise((resolve) => {
     const ended = Promise.withResolvers<string>();
     let isClosed = false;
+    let isConnected = false;
     const close = (reason: string, isWanted: boolean): void => {
       if (isClosed) return;
       isClosed = true;
       deadline.cancel();
-      onClosed(reason, isWanted);
+      onClosed(reason, isWanted, isConnected ? null : explainUnconnected(reason, offer, addresses, port));
       ended.resolve(reason);
       resolve(reason.startsWith(REJECTED_OFFER) ? { status: 400, sentence: reason } : UNANSWERED);
     };
@@ -60,11 +63,27 @@ export function answerOffer(settings: PendingAnswerSettings): Promise<OfferAnswe
       },
       connected: () => {
         deadline.cancel();
-        onConnected();
+        isConnected = true;
       },
       closed: (reason) => close(reason, false),
       frame: (frame) => settings.onFrame?.(frame),
       report: (report) => settings.onReport?.(report),
     });
   });
+}
+
+/** Explains why an answered connection was never established, and what the operator can do. */
+function explainUnconnected(
+  reason: string,
+  { candidateTypes }: OfferRequest["offer"],
+  addresses: readonly string[],
+  port: number,
+): string {
+  const missing = ["host", "srflx", "relay"].filter((type) => !candidateTypes.includes(type));
+  const theirs =
+    missing.length > 0
+      ? `the client offered no ${missing.join(" and no ")} candidates`
+      : "the client offered all kinds of candidates";
+  const ours = `this server offered ${addresses.join(", ") || "no address"} on UDP port ${port}`;
+  return `WebRTC did not connect: ${reason}; ${theirs}, ${ours}. Set WEIR_WEBRTC_ADDRESS to the address that clients reach, and let UDP port ${port} through.`;
 }

@@ -1,4 +1,4 @@
-import { WrappedCounter } from "@weir/formats/rtp";
+import { WrappedCounter } from "@weir/formats/bits";
 import type { MediaKind } from "./peer-transport.ts";
 
 const TICKS_PER_MS = 90;

@@ -56,8 +56,7 @@ export class PublishPeer {
     this.#onFrame = onFrame;
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
     this.#transport = new PeerTransport(`publish-${peer}`, start, { offer, plan, direction: "RecvOnly" }, () => {}, {
-      answered: (sdp) => events.answered(sdp),
-      connected: () => events.connected(),
+      ...events,
       closed: (reason) => {
         clearInterval(this.#timer);
         events.closed(reason);

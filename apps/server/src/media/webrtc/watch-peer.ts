@@ -70,7 +70,7 @@ export class WatchPeer {
           description.parseSdpLine(`a=rtcp-fb:${plan.audio.payloadType} nack`);
       },
       {
-        answered: (sdp) => events.answered(sdp),
+        ...events,
         connected: () => {
           events.connected();
           this.#join();

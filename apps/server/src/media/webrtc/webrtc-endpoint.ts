@@ -176,7 +176,7 @@ export class WebrtcEndpoint {
       if (req.socket.destroyed) return;
       const refusal = refusalOf(error);
       if (!refusal) log.error({ err: error, requestId: requestIdOf(req) }, "could not answer a WebRTC offer");
-      sendRefusal(res, refusal ?? FAILED);
+      sendRefusal(res, refusal ?? UNANSWERED);
     }
   }
 
@@ -245,7 +245,7 @@ const TOO_MANY_OFFERS: OfferRefusal = {
   status: 429,
   sentence: "Too many offers from this address: try again in a minute.",
 };
-const FAILED: OfferRefusal = {
+export const UNANSWERED: OfferRefusal = {
   status: 503,
   sentence: "The offer cannot be answered right now. Try again in a moment.",
 };

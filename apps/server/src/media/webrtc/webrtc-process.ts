@@ -12,7 +12,7 @@ import {
   type PeerPlan,
   type PeerReport,
   type ShownHow,
-  type SourceClock,
+  type TimelineClock,
   type ToWebrtcChild,
   type WebrtcStart,
 } from "./webrtc-protocol.ts";
@@ -52,7 +52,7 @@ export interface PeerSource {
   /** Returns false if the child is too far behind to accept it. */
   frame(frame: MediaFrame): boolean;
   /** Sets the wall-clock time of its frames. */
-  setClock(clock: SourceClock): void;
+  setClock(clock: TimelineClock): void;
   watch(offer: string, plan: PeerPlan, handler: PeerHandler): ViewingPeer;
   close(): void;
 }
@@ -78,7 +78,7 @@ export class WebrtcProcess implements WebrtcPeers {
   readonly #settings: WebrtcProcessSettings;
   readonly #peers = new Map<number, PeerHandler>();
   /** By source: a new child needs them. */
-  readonly #clocks = new Map<number, SourceClock>();
+  readonly #clocks = new Map<number, TimelineClock>();
   #child: PipedChild | null = null;
   #numbers = 0;
   #startedAt = 0;

@@ -52,6 +52,6 @@ it("messages arrive complete, however the pipe splits them", () => {
 });
 
 it("a frame of unknown type is rejected", () => {
-  expect(() => fromWebrtcChildReader()(Uint8Array.of(0, 0, 0, 2, 1, 2))).toThrow(RangeError);
+  expect(() => fromWebrtcChildReader()(Uint8Array.of(0, 0, 0, 2, 3, 2))).toThrow(RangeError);
   expect(() => toWebrtcChildReader()(Uint8Array.of(0, 0, 0, 2, 66, 2))).toThrow(RangeError);
 });

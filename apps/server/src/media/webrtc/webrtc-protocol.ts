@@ -38,7 +38,7 @@ export interface MediaFrame {
 }
 
 /** The wall-clock time of a position on a source's timeline, and so of all others until the next. */
-export interface SourceClock {
+export interface TimelineClock {
   /** 90 kHz, like the times of frames. */
   readonly ticks: number;
   readonly unixMs: number;
@@ -77,7 +77,7 @@ export type ToWebrtcChild =
   | { readonly type: "close"; readonly peer: number }
   /** For all viewers of the source. */
   | { readonly type: "frame"; readonly source: number; readonly frame: MediaFrame }
-  | { readonly type: "clock"; readonly source: number; readonly clock: SourceClock }
+  | { readonly type: "clock"; readonly source: number; readonly clock: TimelineClock }
   /** The source has ended. Its viewers were closed before. */
   | { readonly type: "end-source"; readonly source: number };
 
@@ -91,60 +91,40 @@ export type FromWebrtcChild =
   /** Sent once a second, with the peers that have new statistics. */
   | { readonly type: "reports"; readonly reports: readonly PeerReport[] };
 
-const TO_CHILD = { start: 1, watch: 2, publish: 3, close: 4, frame: 5, "end-source": 6, show: 7, clock: 8 } as const;
-const FROM_CHILD = { answer: 65, connected: 66, closed: 67, frame: 68, reports: 69 } as const;
+const JSON_FRAME = 1;
+const MEDIA_FRAME = 2;
 
 const FRAME_HEADER_BYTES = 13;
 
 /** The frame of one message, in a new buffer. */
 export function frameToWebrtcChild(message: ToWebrtcChild): Uint8Array {
-  const type = TO_CHILD[message.type];
-  switch (message.type) {
-    case "frame":
-      return mediaFrame(type, message.source, message.frame);
-    case "start":
-      return jsonFrame(type, message.start);
-    case "watch":
-    case "publish":
-    case "show":
-    case "close":
-    case "clock":
-    case "end-source":
-      return jsonFrame(type, message);
-  }
+  return message.type === "frame" ? mediaFrame(message.source, message.frame) : jsonFrame(JSON_FRAME, message);
 }
 
 /** The frame of one message, in a new buffer. */
 export function frameFromWebrtcChild(message: FromWebrtcChild): Uint8Array {
-  const type = FROM_CHILD[message.type];
-  return message.type === "frame" ? mediaFrame(type, message.peer, message.frame) : jsonFrame(type, message);
+  return message.type === "frame" ? mediaFrame(message.peer, message.frame) : jsonFrame(JSON_FRAME, message);
 }
 
 /** Returns a function that takes chunks of the child's input pipe and returns the complete messages. Throws for malformed frames. */
 export function toWebrtcChildReader(): (bytes: Uint8Array) => ToWebrtcChild[] {
-  return frameReader((body) => {
-    if (body[0] === TO_CHILD.frame) return { type: "frame", source: body.readUInt32BE(1), frame: readMediaFrame(body) };
-    if (body[0] === TO_CHILD.start) return { type: "start", start: JSON.parse(body.toString("utf8", 1)) };
-    const { watch, publish, show, close, clock } = TO_CHILD;
-    return readJson(body, [watch, publish, show, close, clock, TO_CHILD["end-source"]]);
-  });
+  return frameReader((body) => readFrame(body, "source"));
 }
 
 /** Returns a function that takes chunks of the child's output pipe and returns the complete messages. Throws for malformed frames. */
 export function fromWebrtcChildReader(): (bytes: Uint8Array) => FromWebrtcChild[] {
-  return frameReader((body) => {
-    if (body[0] === FROM_CHILD.frame) return { type: "frame", peer: body.readUInt32BE(1), frame: readMediaFrame(body) };
-    return readJson(body, [FROM_CHILD.answer, FROM_CHILD.connected, FROM_CHILD.closed, FROM_CHILD.reports]);
-  });
+  return frameReader((body) => readFrame(body, "peer"));
 }
 
-function readJson<Message>(body: Buffer, types: readonly number[]): Message {
-  if (!types.includes(body[0] ?? 0)) throw new RangeError(`a frame of unknown type ${body[0]} in the WebRTC pipe`);
-  return JSON.parse(body.toString("utf8", 1));
+/** `owner`: what the number before a media frame is of. */
+function readFrame<Message>(body: Buffer, owner: "source" | "peer"): Message {
+  if (body[0] === JSON_FRAME) return JSON.parse(body.toString("utf8", 1));
+  if (body[0] !== MEDIA_FRAME) throw new RangeError(`a frame of unknown type ${body[0]} in the WebRTC pipe`);
+  return { type: "frame", [owner]: body.readUInt32BE(1), frame: readMediaFrame(body) } as Message;
 }
 
-function mediaFrame(type: number, owner: number, { kind, isIndependent, time, data }: MediaFrame): Uint8Array {
-  const frame = new FrameWriter(type, FRAME_HEADER_BYTES + data.length);
+function mediaFrame(owner: number, { kind, isIndependent, time, data }: MediaFrame): Uint8Array {
+  const frame = new FrameWriter(MEDIA_FRAME, FRAME_HEADER_BYTES + data.length);
   frame.uint32(owner);
   frame.uint8((kind === "video" ? 1 : 0) | (isIndependent ? 2 : 0));
   frame.float64(time);

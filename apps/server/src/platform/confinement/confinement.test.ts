@@ -86,7 +86,8 @@ test.runIf(process.getuid?.() === 0)(
     const found = await findConfinement({ dataFolder, hidden: [dataFolder], groups: [], clock: systemClock, log: silentLog });
     process.stdout.write(JSON.stringify(found.bounds));`;
     const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
-      ...{ uid: NOBODY, gid: NOBODY },
+      uid: NOBODY,
+      gid: NOBODY,
       stdio: ["ignore", "pipe", "inherit"],
     });
     let said = "";

@@ -41,9 +41,13 @@ export function createApp({ log, proxies, observer, docs = "/api", ...cors }: Ap
     },
     ajv: {
       customOptions: {
-        ...{ coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false },
+        coerceTypes: false,
+        useDefaults: false,
+        removeAdditional: false,
+        allErrors: false,
         // The sentence about a failed pattern needs the schema's own words.
-        ...{ verbose: true, keywords: [EXPECTS] },
+        verbose: true,
+        keywords: [EXPECTS],
       },
     },
   });

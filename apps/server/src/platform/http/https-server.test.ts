@@ -35,7 +35,10 @@ async function open() {
   const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
   app.post("/app", async ({ body, protocol, host }) => ({ body, protocol, host }));
   const server = await createHttpsServer({
-    ...{ listener: new Listener("HTTPS", "127.0.0.1", 0), app, clock, mediaPrefixes: ["/hls/"] },
+    listener: new Listener("HTTPS", "127.0.0.1", 0),
+    app,
+    clock,
+    mediaPrefixes: ["/hls/"],
     tls: await TlsFiles.open({ cert, key, clock, log: silentLog }),
     media: (req, res) => {
       if (req.url === "/hls/never") return begin();
@@ -85,7 +88,10 @@ test("a request that does not end is given up after 30 s, and the connection goe
 test("HTTP/1.1 over TLS has the limits that it has without", async () => {
   const { server } = await open();
   const withoutTls = await createHttpServer({
-    ...{ listener: new Listener("HTTP", "127.0.0.1", 0), clock: new ManualClock(), media: () => {}, mediaPrefixes: [] },
+    listener: new Listener("HTTP", "127.0.0.1", 0),
+    clock: new ManualClock(),
+    media: () => {},
+    mediaPrefixes: [],
     app: createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" }),
   });
   closing.push(() => withoutTls.close());

@@ -75,13 +75,13 @@ export async function createHttpsServer({
     socket.once("close", () => sockets.delete(socket));
   });
   await listener.open(server, (err) => routes.app.log.error({ err }, "could not accept an HTTPS connection"));
-  tls.watch((identity) => server.setSecureContext(identity));
+  const unwatch = tls.watch((identity) => server.setSecureContext(identity));
   let closing: Promise<void> | null = null;
   return {
     port: listener.port,
     server,
     close() {
-      tls.close();
+      unwatch();
       closing ??= new Promise<void>((resolve) => {
         const cut = clock.after(LAST_ANSWERS_MS, () => {
           for (const connection of [...sessions, ...sockets]) connection.destroy();

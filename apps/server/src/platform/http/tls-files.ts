@@ -25,6 +25,7 @@ export interface TlsFilesSettings {
 export class TlsFiles {
   readonly #settings: TlsFilesSettings;
   #current: TlsIdentity;
+  readonly #watchers = new Set<(identity: TlsIdentity) => void>();
   #timer: Timer | null = null;
   #hasComplained = false;
 
@@ -47,23 +48,26 @@ export class TlsFiles {
     return this.#current;
   }
 
-  /** Calls `renewed` when there is another usable certificate; until then the previous one stays. */
-  watch(renewed: (identity: TlsIdentity) => void): void {
-    this.#timer ??= this.#settings.clock.every(LOOK_MS, () => void this.#look(renewed));
+  /** Calls `renewed` when there is another usable certificate, until the returned function is called; until then the previous one stays. */
+  watch(renewed: (identity: TlsIdentity) => void): () => void {
+    this.#watchers.add(renewed);
+    this.#timer ??= this.#settings.clock.every(LOOK_MS, () => void this.#look());
+    return () => {
+      this.#watchers.delete(renewed);
+      if (this.#watchers.size > 0) return;
+      this.#timer?.cancel();
+      this.#timer = null;
+    };
   }
 
-  close(): void {
-    this.#timer?.cancel();
-  }
-
-  async #look(renewed: (identity: TlsIdentity) => void): Promise<void> {
+  async #look(): Promise<void> {
     const { log } = this.#settings;
     try {
       const found = await read(this.#settings);
       this.#hasComplained = false;
       if (found.cert.equals(this.#current.cert) && found.key.equals(this.#current.key)) return;
       this.#current = found;
-      renewed(found);
+      for (const renewed of this.#watchers) renewed(found);
       log.info("the TLS certificate was renewed");
     } catch (error) {
       // During a replacement, certificate and key may not match.

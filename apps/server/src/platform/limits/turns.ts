@@ -27,6 +27,11 @@ export class Turns {
     return this.#running < this.atATime && this.#waiting.length === 0;
   }
 
+  /** Whether nothing runs, so that nothing waits either. */
+  get isIdle(): boolean {
+    return this.#running === 0;
+  }
+
   /** Runs `work` when fewer than `atATime` run. Aborted work also gets its turn and must check its signal. Rejects with `TooManyWaiting`. */
   async run<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.isFree) this.#running++;

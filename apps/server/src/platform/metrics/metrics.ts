@@ -22,55 +22,32 @@ export class Metrics {
 
   /** A value that goes up and down. */
   gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    this.gauges(name, help, null, () => ({ "": read() }));
   }
 
   /** A gauge per value of one label, read on demand. */
-  gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
-    new Gauge({
-      name,
-      help,
-      labelNames: [label],
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
-      },
-    });
+  gauges(name: string, help: string, label: string | null, read: () => Readonly<Record<string, number>>): void {
+    const labelNames = label === null ? [] : [label];
+    const collect = () => {
+      gauge.reset();
+      for (const [value, count] of Object.entries(read())) gauge.set(label === null ? {} : { [label]: value }, count);
+    };
+    const gauge = new Gauge({ name, help, labelNames, registers: [this.#registry], collect });
   }
 
   /** A number that only grows while the process lives. By convention its name ends with `_total`. */
   total(name: string, help: string, read: () => number): void {
-    new Counter({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
+    this.totals(name, help, null, () => ({ "": read() }));
   }
 
   /** Like `total`, by one label: `read` returns all its values. */
-  totals(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
-    new Counter({
-      name,
-      help,
-      labelNames: [label],
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        for (const [value, count] of Object.entries(read())) this.inc({ [label]: value }, count);
-      },
-    });
+  totals(name: string, help: string, label: string | null, read: () => Readonly<Record<string, number>>): void {
+    const labelNames = label === null ? [] : [label];
+    const collect = () => {
+      counter.reset();
+      for (const [value, count] of Object.entries(read())) counter.inc(label === null ? {} : { [label]: value }, count);
+    };
+    const counter = new Counter({ name, help, labelNames, registers: [this.#registry], collect });
   }
 
   counter(name: string, help: string, labelNames: readonly string[]): LabelledCounter {

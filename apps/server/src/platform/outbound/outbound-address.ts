@@ -1,5 +1,7 @@
+import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
+import { networkOf } from "../http/trusted-proxies.ts";
 
 /** Where an address from a customer lies: on the public internet, in a closed network, or nowhere. */
 export type AddressReach = "public" | "private" | "never";
@@ -26,4 +28,20 @@ export function isOfThisMachine(address: string): boolean {
   return Object.values(networkInterfaces()).some((addresses) =>
     addresses?.some((own) => ipaddr.isValid(own.address) && ipaddr.process(own.address).toString() === text),
   );
+}
+
+/** Whether an address is in one of these networks, such as `10.0.0.0/8`; undefined without a network. */
+export function isInNetworks(networks: readonly string[]): ((address: string) => boolean) | undefined {
+  if (networks.length === 0) return undefined;
+  const list = new BlockList();
+  for (const text of networks) {
+    const network = networkOf(text);
+    if (!network) throw new TypeError(`${JSON.stringify(text)} is neither an address nor a network`);
+    list.addSubnet(network.address, network.bits, network.family);
+  }
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false;
+    const plain = ipaddr.process(address).toString();
+    return list.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
+  };
 }

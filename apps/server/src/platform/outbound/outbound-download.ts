@@ -13,8 +13,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export class DownloadFailed extends Error {
   /** A retry would fail in the same way. */
   readonly isFinal: boolean;
-  constructor(message: string, { isFinal }: { readonly isFinal: boolean }) {
-    super(message);
+  constructor(message: string, { isFinal, cause }: { readonly isFinal: boolean; readonly cause?: unknown }) {
+    super(message, { cause });
     this.isFinal = isFinal;
   }
 }
@@ -117,7 +117,7 @@ export class Downloads {
     } catch (error) {
       throw new DownloadFailed("the connection was lost, or brought hardly anything", {
         isFinal: false,
-        ...{ cause: error },
+        cause: error,
       });
     } finally {
       watch.cancel();

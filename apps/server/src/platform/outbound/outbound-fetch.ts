@@ -26,7 +26,11 @@ export class CallRefused extends Error {}
 export function outboundFetch(outbound: Pick<Outbound, "send">): Fetch {
   return async (url, { method, headers, body, signal }) => {
     const answer = await outbound.send({
-      ...{ method, url: url.href, headers: Object.fromEntries(headers), signal, timeoutMs: MAX_HEAD_MS },
+      method,
+      url: url.href,
+      headers: Object.fromEntries(headers),
+      signal,
+      timeoutMs: MAX_HEAD_MS,
       ...(body !== undefined && { body }),
     });
     if (!answer.ok) {

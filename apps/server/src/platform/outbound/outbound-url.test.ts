@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../clock.ts";
+import { Outbound } from "./outbound.ts";
 import { FORWARD, PULL, refusalOfAddress, refusalOfUrl } from "./outbound-url.ts";
 
 const open = { allowPrivate: false, ownHosts: ["weir.example:443"] };
@@ -121,4 +123,42 @@ describe("where streams are forwarded to and pulled from", () => {
     ["rtmps://weir.example/app", FORWARD],
     ["rtmp://weir.example./app", FORWARD],
   ])("%s may not", (url, purpose) => expect(refusalOfUrl(url, open, purpose)).toMatch(/^(it|its|port|Weir) /));
+});
+
+describe("private networks that are open to pulls", () => {
+  const cameras = new Outbound({
+    clock: systemClock,
+    allowPrivate: false,
+    pullNetworks: ["10.9.0.0/16", "fd00::/8", "127.0.0.1"],
+    own: () => ({ ports: [8080], publicUrl: "https://weir.example" }),
+    resolve: async (host) => (host === "camera.local" ? ["10.9.0.4"] : ["10.9.0.4", "10.8.0.4"]),
+  });
+
+  it.each([
+    "http://10.9.1.2/live.ts",
+    "http://[::ffff:10.9.1.2]/live.ts",
+    "http://user:secret@[fd00::2]/live.ts",
+    "http://camera.local/live.ts",
+  ])("%s can be pulled", (url) => {
+    expect(cameras.refusalOf(url, PULL)).toBeNull();
+  });
+
+  it.each(["http://10.8.0.4/", "http://169.254.169.254/", "http://[fe80::1]/", "http://192.168.1.4/"])(
+    "%s is in none of them: the sentence names the setting",
+    (url) => expect(cameras.refusalOf(url, PULL)).toContain("WEIR_PULL_NETWORKS"),
+  );
+
+  it.each(["http://127.0.0.1:8080/", "http://localhost:8080/", "https://weir.example/hls/a.m3u8"])(
+    "%s is this server, which is never pulled from",
+    (url) => expect(cameras.refusalOf(url, PULL)).toBe("it leads back to this server"),
+  );
+
+  it.each(["http://10.9.1.2/hook", "http://camera.local/hook"])("%s is closed to webhooks", (url) => {
+    expect(cameras.refusalOf(url)).toContain("private addresses");
+  });
+
+  it("a name that leads into one of them and out of it is refused when it is connected to", async () => {
+    await expect(cameras.find({ url: "http://camera.local/", purpose: PULL })).resolves.toMatchObject({ port: 80 });
+    await expect(cameras.find({ url: "http://both.example/", purpose: PULL })).rejects.toThrow("WEIR_PULL_NETWORKS");
+  });
 });

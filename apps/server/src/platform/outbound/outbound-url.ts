@@ -29,6 +29,8 @@ export interface UrlPurpose {
   /** As used in a sentence. */
   readonly schemes: string;
   readonly mayNameUser: boolean;
+  /** It may also lead into the private networks that the operator has opened for pulls. */
+  readonly entersOpenNetworks?: true;
 }
 
 /** Webhooks and access webhooks. */
@@ -48,16 +50,22 @@ export const PULL: UrlPurpose = {
   ports: { http: 80, https: 443, rtmp: 1935, rtmps: 443, srt: 0, rtsp: 554, rtsps: 322 },
   schemes: "http://, https://, rtmp://, rtmps://, srt:// or rtsp://",
   mayNameUser: true,
+  entersOpenNetworks: true,
 };
 
 /** Names the setting, because most of its readers try a receiver on their own machine. */
 export const PRIVATE_ADDRESS =
   "Weir does not call private addresses such as localhost, so that nobody reaches the server's own network through it; on a test server, set WEIR_ALLOW_PRIVATE_URLS=1";
+/** Of pulls, for which single networks can be opened. */
+const PRIVATE_SOURCE =
+  "Weir pulls from a private address only if its network is listed in WEIR_PULL_NETWORKS; ask the operator of this server";
 const OWN_ADDRESS = "it leads back to this server";
 
 export interface UrlRules {
   /** Loopback, private and link-local addresses are allowed, for tests and closed networks. */
   readonly allowPrivate: boolean;
+  /** Whether the operator has opened the private network of this address to the URL's purpose. Absent where none is opened. */
+  readonly isOpen?: ((address: string) => boolean) | undefined;
   /** `host:port` of this server's own listeners, as people know them. */
   readonly ownHosts: readonly string[];
   /** The ports of its listeners, which every local name reaches. */
@@ -67,7 +75,7 @@ export interface UrlRules {
 /** The objection to a URL from its text alone, as a sentence; null if only the resolved addresses remain to be checked. */
 export function refusalOfUrl(
   text: string,
-  { allowPrivate, ownHosts, ownPorts = [] }: UrlRules,
+  { allowPrivate, isOpen, ownHosts, ownPorts = [] }: UrlRules,
   purpose = CALL,
 ): string | null {
   const place = placeOf(text, purpose);
@@ -80,18 +88,21 @@ export function refusalOfUrl(
   if (isIP(host) === 4 && !isPlain) return "its host is an address in an unusual spelling";
   if (DENIED_PORTS.has(port) && port !== ownPort) return `port ${port} is not one that calls may go to`;
   if (ownHosts.includes(`${host}:${port}`)) return OWN_ADDRESS;
-  if (isIP(host)) return refusalOfAddress(host, allowPrivate);
+  if (isIP(host)) return refusalOfAddress(host, allowPrivate || isOpen?.(host) === true, purpose);
   if (!LOCAL_NAME.test(host)) return null;
-  if (!allowPrivate) return PRIVATE_ADDRESS;
+  if (!allowPrivate && !isOpen) return privateSentence(purpose);
   return THIS_MACHINE.test(host) && ownPorts.includes(port) ? OWN_ADDRESS : null;
 }
 
 /** The objection to one resolved address, as a sentence; null if there is none. */
-export function refusalOfAddress(address: string, allowPrivate: boolean): string | null {
+export function refusalOfAddress(address: string, allowPrivate: boolean, purpose = CALL): string | null {
   const reach = reachOf(address);
   if (reach === "public" || (reach === "private" && allowPrivate)) return null;
-  return reach === "private" ? PRIVATE_ADDRESS : "its host is an address that calls may not go to";
+  return reach === "private" ? privateSentence(purpose) : "its host is an address that calls may not go to";
 }
+
+const privateSentence = ({ entersOpenNetworks }: UrlPurpose): string =>
+  entersOpenNetworks ? PRIVATE_SOURCE : PRIVATE_ADDRESS;
 
 /** The destination of a URL; null if its purpose does not allow it. */
 export function placeOf(text: string, { ports }: UrlPurpose) {

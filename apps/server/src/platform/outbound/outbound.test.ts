@@ -183,7 +183,7 @@ it("our own listener is refused by number and by name, in a closed network too",
 /** A PUT of these chunks. */
 const streamed = (url: string, chunks: AsyncIterable<Uint8Array>, bytes: number): OutboundRequest => {
   const body = { bytes, chunks };
-  return { ...{ method: "PUT", url, headers: {}, body }, timeoutMs: 300, signal: new AbortController().signal };
+  return { method: "PUT", url, headers: {}, body, timeoutMs: 300, signal: new AbortController().signal };
 };
 
 async function* repeated(count: number, chunk: Uint8Array): AsyncGenerator<Uint8Array, void> {

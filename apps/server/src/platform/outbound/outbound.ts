@@ -5,14 +5,16 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "n
 import { pipeline } from "node:stream/promises";
 import { connect as connectTls } from "node:tls";
 import type { Clock } from "../clock.ts";
-import { isOfThisMachine } from "./outbound-address.ts";
+import { isInNetworks, isOfThisMachine } from "./outbound-address.ts";
 import { CALL, hostOf, placeOf, portOf, refusalOfAddress, refusalOfUrl, type UrlPurpose } from "./outbound-url.ts";
 
-export { FORWARD } from "./outbound-url.ts";
+export { FORWARD, PULL } from "./outbound-url.ts";
 
 export interface OutboundSettings {
   readonly clock: Clock;
   readonly allowPrivate: boolean;
+  /** Private networks that pulls may enter, such as `10.0.0.0/8`. */
+  readonly pullNetworks?: readonly string[];
   /** Ports on which this process listens, and its public address. Read at every call, because ports may be assigned late. */
   readonly own: () => { readonly ports: readonly number[]; readonly publicUrl: string };
   /** Certificates (PEM) to trust instead of the system's. For tests. */
@@ -41,6 +43,8 @@ export interface OutboundPost {
 export interface OutboundRequest {
   /** GET where absent. */
   readonly method?: string;
+  /** A call where absent. */
+  readonly purpose?: UrlPurpose;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string | OutboundStream;
@@ -91,11 +95,11 @@ class AddressRefused extends Error {}
  */
 export class Outbound {
   readonly #settings: OutboundSettings;
-  readonly #resolve: (host: string) => Promise<readonly string[]>;
+  readonly #isOpen: ((address: string) => boolean) | undefined;
 
   constructor(settings: OutboundSettings) {
     this.#settings = settings;
-    this.#resolve = settings.resolve ?? (settings.allowPrivate ? resolveAsSystem : resolveByDns);
+    this.#isOpen = isInNetworks(settings.pullNetworks ?? []);
   }
 
   /** The reason why calls to this URL would be refused, as a sentence; null if its text shows none. For use when a URL is registered. */
@@ -104,10 +108,11 @@ export class Outbound {
     const { ports, publicUrl } = own();
     const name = hostOf(new URL(publicUrl));
     const ownHosts = [hostAndPort(publicUrl), ...ports.map((port) => `${name}:${port}`)];
-    const text = refusalOfUrl(url, { allowPrivate, ownHosts, ownPorts: ports }, purpose);
+    const rules = { allowPrivate, isOpen: this.#openedTo(purpose), ownHosts, ownPorts: ports };
+    const text = refusalOfUrl(url, rules, purpose);
     if (text !== null) return text;
     const place = placeOf(url, purpose);
-    return place && isIP(place.host) ? this.#refusalOfTarget(place.host, place.port) : null;
+    return place && isIP(place.host) ? this.#refusalOfTarget(place.host, place.port, purpose) : null;
   }
 
   /** One POST. Never rejects. */
@@ -133,7 +138,7 @@ export class Outbound {
         agent: false,
         headers: { ...headers, "content-length": Buffer.byteLength(body), "accept-encoding": "identity" },
         maxHeaderSize: MAX_HEADER_BYTES,
-        lookup: this.#lookupFor(portOf(target)),
+        lookup: this.#lookupFor(portOf(target), CALL),
       });
       let isAnswered = false;
       request.once("response", (response) => {
@@ -177,7 +182,7 @@ export class Outbound {
     const place = placeOf(url, purpose);
     if (refusal !== null || place === null) return refusal ?? `it is not an ${purpose.schemes} address`;
     const { host, port } = place;
-    const lookup = this.#lookupFor(port);
+    const lookup = this.#lookupFor(port, purpose);
     const { trusted: ca } = this.#settings;
     if (!isSecure) return connectTcp({ host, port, lookup, noDelay: true });
     return connectTls({ host, port, lookup, ...(isIP(host) ? {} : { servername: host }), ...(ca && { ca }) });
@@ -190,7 +195,7 @@ export class Outbound {
     if (refusal !== null || place === null)
       throw new AddressRefused(refusal ?? `it is not an ${purpose.schemes} address`);
     const { host, port } = place;
-    const [address = ""] = isIP(host) ? [host] : await this.#addressesOf(host, port);
+    const [address = ""] = isIP(host) ? [host] : await this.#addressesOf(host, port, purpose);
     return { address, port };
   }
 
@@ -198,8 +203,16 @@ export class Outbound {
    * One request. Rejects only when the signal is aborted, or the body's stream fails. The caller bounds the response's body, in bytes and in time.
    * A server may answer before it has read a streamed body; then the rest is sent while the response is read.
    */
-  send({ method = "GET", url, headers, body, timeoutMs, signal }: OutboundRequest): Promise<OutboundBody> {
-    const refusal = this.refusalOf(url);
+  send({
+    method = "GET",
+    purpose = CALL,
+    url,
+    headers,
+    body,
+    timeoutMs,
+    signal,
+  }: OutboundRequest): Promise<OutboundBody> {
+    const refusal = this.refusalOf(url, purpose);
     if (refusal !== null) return Promise.resolve({ ok: false, reason: "refused", message: refusal });
     const target = new URL(url);
     const bytes = body === undefined ? null : isStream(body) ? body.bytes : Buffer.byteLength(body);
@@ -227,7 +240,7 @@ export class Outbound {
         agent: false,
         headers: { ...headers, ...(bytes !== null && { "content-length": bytes }), "accept-encoding": "identity" },
         maxHeaderSize: MAX_HEADER_BYTES,
-        lookup: this.#lookupFor(portOf(target)),
+        lookup: this.#lookupFor(portOf(target), purpose),
         signal,
       });
       request.once("response", (response) => settle({ ok: true, status: response.statusCode ?? 0, response }));
@@ -273,9 +286,9 @@ export class Outbound {
   }
 
   /** For connections: returns only addresses that may be called, and none if the name has any other address as well. */
-  #lookupFor(port: number): LookupFunction {
+  #lookupFor(port: number, purpose: UrlPurpose): LookupFunction {
     return (host, options, callback) => {
-      this.#addressesOf(host, port).then(
+      this.#addressesOf(host, port, purpose).then(
         (found) => {
           const addresses = found.map((address) => ({ address, family: isIP(address) }));
           const { address = "", family } = addresses[0] ?? {};
@@ -288,18 +301,28 @@ export class Outbound {
   }
 
   /** At least one. Rejects where one of them may not be called. */
-  async #addressesOf(host: string, port: number): Promise<readonly string[]> {
-    const found = await this.#resolve(host);
-    const refusal = found.map((address) => this.#refusalOfTarget(address, port)).find((text) => text !== null);
+  async #addressesOf(host: string, port: number, purpose: UrlPurpose): Promise<readonly string[]> {
+    const found = await this.#resolve(host, purpose);
+    const refusal = found.map((address) => this.#refusalOfTarget(address, port, purpose)).find((text) => text !== null);
     if (refusal != null) throw new AddressRefused(refusal);
     if (found.length === 0) throw new Error("ENOTFOUND");
     return found;
   }
 
-  #refusalOfTarget(address: string, port: number): string | null {
+  #resolve(host: string, purpose: UrlPurpose): Promise<readonly string[]> {
+    const { resolve, allowPrivate } = this.#settings;
+    const isInside = allowPrivate || this.#openedTo(purpose) !== undefined;
+    return resolve ? resolve(host) : isInside ? resolveAsSystem(host) : resolveByDns(host);
+  }
+
+  #refusalOfTarget(address: string, port: number, purpose: UrlPurpose): string | null {
     const { allowPrivate, own } = this.#settings;
     if (own().ports.includes(port) && isOfThisMachine(address)) return "it leads back to this server";
-    return refusalOfAddress(address, allowPrivate);
+    return refusalOfAddress(address, allowPrivate || this.#openedTo(purpose)?.(address) === true, purpose);
+  }
+
+  #openedTo({ entersOpenNetworks }: UrlPurpose): ((address: string) => boolean) | undefined {
+    return entersOpenNetworks ? this.#isOpen : undefined;
   }
 }
 

@@ -78,7 +78,7 @@ export async function startEmbeddedPostgres(settings: EmbeddedPostgresSettings):
     const server = new Supervisor(cluster, runFolder, programs, user, settings);
     await server.start();
     return {
-      address: { host: runFolder, port: PORT, user: SUPERUSER, database: "postgres" },
+      address: embeddedAddress(settings.dataFolder),
       isRunning: () => server.isRunning,
       async close() {
         await server.close();
@@ -89,6 +89,11 @@ export async function startEmbeddedPostgres(settings: EmbeddedPostgresSettings):
     await lock.release();
     throw error;
   }
+}
+
+/** Where the embedded database of a data folder listens while it runs. */
+export function embeddedAddress(dataFolder: string): PostgresAddress {
+  return { host: openRunFolder(dataFolder), port: PORT, user: SUPERUSER, database: "postgres" };
 }
 
 class Supervisor {

@@ -29,12 +29,12 @@ function kindOf(run: JobKind["run"], change: Partial<JobKind> = {}): JobKind {
 }
 
 /** A process that works on jobs of this kind. */
-function queueOf(kind: JobKind, lookSeconds = 0.5): JobQueue {
+function queueOf(kind: JobKind, lookSeconds = 0.5) {
   const { jobs: db } = database;
   const rhythm = { lookSeconds, superviseSeconds: 1 };
   const queue = new JobQueue({ db, channels: database, clock: systemClock, log: silentLog, kinds: [kind], ...rhythm });
   queues.push(queue);
-  return queue;
+  return Object.assign(queue, { work: () => queue.start([kind]) });
 }
 
 /** As if the heartbeat had not been heard for a minute. */
@@ -64,7 +64,7 @@ test("a job that fails is retried with back-off, and tells how far it is", async
     if (runs.length < 2) throw new Error(`failed ${runs.length}`);
   });
   const queue = queueOf(kind);
-  queue.start();
+  queue.work();
   const id = (await queue.add(kind, { of: "a" })) ?? "";
   await vi.waitFor(
     async () => expect(await queue.status(kind, id)).toMatchObject({ state: "completed", retries: 1 }),
@@ -84,7 +84,7 @@ test("a job that fails too often is given up", async () => {
     { maxRetries: 1 },
   );
   const queue = queueOf(kind);
-  queue.start();
+  queue.work();
   const id = (await queue.add(kind)) ?? "";
   await vi.waitFor(async () => expect((await queue.status(kind, id))?.state).toBe("failed"), PATIENCE);
   expect(runs).toBe(2);
@@ -107,7 +107,7 @@ test("no more jobs of a kind run at a time than may, on each process", async () 
   };
   const [one, other] = [counted(), counted()];
   const all = [queueOf(one.kind), queueOf(other.kind)];
-  for (const queue of all) queue.start();
+  for (const queue of all) queue.work();
   for (let i = 0; i < 8; i++) await all[0]?.add(one.kind);
   await vi.waitFor(() => expect(one.load.running + other.load.running).toBeGreaterThanOrEqual(2), PATIENCE);
   release();
@@ -122,7 +122,7 @@ test("an owner with many jobs leaves places to others, who do not wait behind th
   const queue = queueOf(kind);
   for (let n = 0; n < 5; n++) await queue.add(kind, { of: "a" }, { owner: "a", key: `a${n}` });
   await queue.add(kind, { of: "b" }, { owner: "b", key: "b" });
-  queue.start();
+  queue.work();
   const running = () => jobs.map(({ data }) => (data as { of: string }).of).sort();
   await vi.waitFor(() => expect(running()).toEqual(["a", "a", "b"]), PATIENCE);
   end();
@@ -139,7 +139,7 @@ test("an owner gets no more places while the database is slow to hand out a job"
     'begin perform pg_sleep((new.data ->> ''seconds'')::float); return new; end'`.execute(database.db);
   await sql`create trigger slow before update on weir_jobs.job_common for each row when (new.state = 'active')
     execute function be_slow()`.execute(database.db);
-  queue.start();
+  queue.work();
   const counts = async () => {
     const { rows } = await sql`select
       (select count(*)::int from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep') slow,
@@ -155,12 +155,12 @@ test("a job whose process died is done by another", async () => {
   const dead = held();
   const kind = kindOf(dead.run);
   const first = queueOf(kind);
-  first.start();
+  first.work();
   const id = (await first.add(kind)) ?? "";
   await vi.waitFor(() => expect(dead.jobs.length).toBe(1), PATIENCE);
   let done = 0;
   const second = queueOf(kindOf(async () => void done++));
-  second.start();
+  second.work();
   await stopHeartbeat(id);
   await vi.waitFor(async () => expect((await second.status(kind, id))?.state).toBe("completed"), PATIENCE);
   expect(done + dead.jobs.length).toBe(2);
@@ -171,7 +171,7 @@ test("a job that waits and is cancelled is never run, and one that runs hears of
   const { jobs, run, end } = held();
   const kind = kindOf(run);
   const queue = queueOf(kind);
-  queue.start();
+  queue.work();
   const running = (await queue.add(kind)) ?? "";
   await vi.waitFor(() => expect(jobs.length).toBe(1), PATIENCE);
   const waiting = (await queue.add(kind)) ?? "";
@@ -191,7 +191,7 @@ test("a periodic job is queued once, however many processes there are", async ()
   let runs = 0;
   const kind = kindOf(async () => void runs++, { everySeconds: 86_400 });
   const all = [queueOf(kind), queueOf(kind), queueOf(kind)];
-  for (const queue of all) queue.start();
+  for (const queue of all) queue.work();
   await vi.waitFor(() => expect(runs).toBe(1), PATIENCE);
   expect(await all[1]?.add(kind, {}, { onceInSeconds: 86_400 })).toBeNull();
   expect(runs).toBe(1);
@@ -201,7 +201,7 @@ test("jobs go on after the database dropped every connection in the middle of on
   const { jobs, run, end } = held();
   const kind = kindOf(run);
   const queue = queueOf(kind);
-  queue.start();
+  queue.work();
   const id = (await queue.add(kind)) ?? "";
   await vi.waitFor(() => expect(jobs.length).toBe(1), PATIENCE);
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -224,14 +224,14 @@ test("a process that closes gives its job back, and another does it", async () =
   const { jobs, run, end } = held();
   const kind = kindOf(run);
   const closing = queueOf(kind);
-  closing.start();
+  closing.work();
   const id = (await closing.add(kind)) ?? "";
   await vi.waitFor(() => expect(jobs.length).toBe(1), PATIENCE);
   await closing.close();
   expect(jobs[0]?.signal.aborted).toBe(true);
   end();
   const other = queueOf(kindOf(async () => {}));
-  other.start();
+  other.work();
   await vi.waitFor(
     async () => expect(await other.status(kind, id)).toMatchObject({ state: "completed", retries: 1 }),
     PATIENCE,
@@ -242,7 +242,7 @@ test("a job begins at once, whichever process added it, however seldom its proce
   const seen: object[] = [];
   const kind = kindOf(async ({ data }) => void seen.push(data));
   const queue = queueOf(kind, 60);
-  queue.start();
+  queue.work();
   await queue.add(kind, { of: "the first look" });
   await vi.waitFor(() => expect(seen).toHaveLength(1), PATIENCE);
   await queue.add(kind, { of: "this process" });
@@ -256,7 +256,7 @@ test("waiting jobs run one after another, however seldom their process looks", a
   const kind = kindOf(async ({ data }) => void seen.push(data));
   const queue = queueOf(kind, 60);
   for (const of of ["a", "b", "c"]) await queue.add(kind, { of });
-  queue.start();
+  queue.work();
   await vi.waitFor(() => expect(seen).toHaveLength(3), PATIENCE);
 });
 
@@ -267,7 +267,7 @@ test("of a kind with one job per key, a second one is not queued while the first
   expect(await queue.add(kind, { of: "a" }, { key: "a" })).not.toBe(null);
   expect(await queue.add(kind, { of: "a" }, { key: "a" })).toBe(null);
   expect(await queue.add(kind, { of: "b" }, { key: "b" })).not.toBe(null);
-  queue.start();
+  queue.work();
   await vi.waitFor(() => expect(jobs).toHaveLength(2), PATIENCE);
   expect(await queue.add(kind, { of: "a" }, { key: "a" })).toBe(null);
   end();

@@ -5,7 +5,7 @@ import type { Database } from "../database.ts";
 import { DatabaseAway, isDatabaseAway } from "../database-away.ts";
 import type { Log } from "../log.ts";
 import { BackOff, sleep } from "../retry.ts";
-import { type Job, JobCancelled, type JobKind, type JobStatus } from "./job.ts";
+import { type Job, JobCancelled, type JobKind, type JobPlaces, type JobStatus } from "./job.ts";
 import { JobProgress } from "./job-progress.ts";
 
 const SCHEMA = "weir_jobs";
@@ -29,7 +29,8 @@ export interface JobQueueSettings {
   readonly channels: Pick<Database<unknown>, "listen">;
   readonly clock: Clock;
   readonly log: Log;
-  readonly kinds: readonly JobKind[];
+  /** All kinds that this process adds or works on. */
+  readonly kinds: readonly JobPlaces[];
   /** How often a process looks for jobs that are due, and for jobs whose process died. */
   readonly lookSeconds?: number;
   readonly superviseSeconds?: number;
@@ -52,13 +53,13 @@ export class JobQueue {
   }
 
   /** Start working on jobs. If the database is unavailable or refuses the schema, this is retried with back-off. */
-  start(): void {
-    void this.#startWorking();
+  start(kinds: readonly JobKind[]): void {
+    void this.#startWorking(kinds);
   }
 
   /** Null if there is already a job within `onceInSeconds`, or a job under this `key` of a kind with one job per key. */
   async add(
-    kind: JobKind,
+    kind: JobPlaces,
     data: object = {},
     { onceInSeconds, key, owner }: { onceInSeconds?: number; key?: string; owner?: string } = {},
   ): Promise<string | null> {
@@ -72,12 +73,12 @@ export class JobQueue {
   }
 
   /** A waiting job never runs; a running one learns of it at its next progress report. */
-  async cancel(kind: JobKind, id: string): Promise<void> {
+  async cancel(kind: JobPlaces, id: string): Promise<void> {
     const boss = await this.#open();
     await boss.cancel(kind.name, id);
   }
 
-  async status(kind: JobKind, id: string): Promise<JobStatus | null> {
+  async status(kind: JobPlaces, id: string): Promise<JobStatus | null> {
     const boss = await this.#open();
     const [job] = await boss.findJobs(kind.name, { id });
     if (!job) return null;
@@ -103,8 +104,8 @@ export class JobQueue {
     }
   }
 
-  async #startWorking(): Promise<void> {
-    const { clock, log, kinds, lookSeconds = LOOK_SECONDS } = this.#settings;
+  async #startWorking(kinds: readonly JobKind[]): Promise<void> {
+    const { clock, log, lookSeconds = LOOK_SECONDS } = this.#settings;
     const backOff = new BackOff(1_000, 60_000);
     while (!this.#isClosed) {
       try {
@@ -235,7 +236,7 @@ export class JobQueue {
     return boss;
   }
 
-  async #create(boss: PgBoss, kind: JobKind): Promise<void> {
+  async #create(boss: PgBoss, kind: JobPlaces): Promise<void> {
     const options = {
       expireInSeconds: kind.maxSeconds,
       heartbeatSeconds: HEARTBEAT_SECONDS,

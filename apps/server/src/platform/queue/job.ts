@@ -8,7 +8,8 @@ export interface Job {
   progress(done: number): Promise<void>;
 }
 
-export interface JobKind {
+/** A kind of jobs, and how its jobs share the workers. */
+export interface JobPlaces {
   readonly name: string;
   /**
    * Jobs of this kind that run at a time in one process. Several processes together also run this many, except that processes that look for a
@@ -29,6 +30,10 @@ export interface JobKind {
   readonly everySeconds?: number;
   /** Of jobs with the same key only one can wait or run at a time; others are not queued. */
   readonly isOnePerKey?: boolean;
+}
+
+/** Jobs of a kind, with what they do. */
+export interface JobKind extends JobPlaces {
   /** May be called again for the same job. */
   run(job: Job): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { constants, copyFile, type FileHandle, link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { constants, copyFile, link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import { freeBytesOf } from "../data-folder.ts";
@@ -8,6 +8,8 @@ import { segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
 import { syncFolder } from "./sync-folder.ts";
 
+/** All keys begin with it. */
+const ROOT_OF_KEYS = "v1";
 /** Each reader holds twice this much, however slow it is. */
 const READ_AHEAD = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
@@ -34,32 +36,24 @@ export class LocalObjectStore implements ObjectStore {
     await syncFolder(dirname(this.#root));
   }
 
-  async put(key: string, bytes: Uint8Array): Promise<void> {
+  async put(key: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
     await this.#place(key, async (path) => {
-      const file = await open(path, "wx", 0o600);
-      await closing(file, async () => {
-        await file.writeFile(bytes);
-        await file.sync();
-      });
+      await using file = await open(path, "wx", 0o600);
+      await file.writeFile(bytes);
+      await file.sync();
     });
   }
 
   async putFile(key: string, source: string): Promise<void> {
     await this.#place(key, async (path) => {
       await linkOrCopy(source, path);
-      const file = await open(path, "r");
-      await closing(file, () => file.sync());
+      await using file = await open(path, "r");
+      await file.sync();
     });
   }
 
-  async putStream(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.#place(key, async (path) => {
-      const file = await open(path, "wx", 0o600);
-      await closing(file, async () => {
-        await file.writeFile(bytes);
-        await file.sync();
-      });
-    });
+  putStream(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    return this.put(key, bytes);
   }
 
   async read(key: string, range?: ByteRange): Promise<Readable> {
@@ -99,8 +93,24 @@ export class LocalObjectStore implements ObjectStore {
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   }
 
+  async *keys(): AsyncGenerator<string, void> {
+    yield* this.#keysBelow(ROOT_OF_KEYS);
+  }
+
   freeBytes(): number {
     return freeBytesOf(this.#root);
+  }
+
+  async *#keysBelow(folder: string): AsyncGenerator<string, void> {
+    const entries = await readdir(join(this.#root, folder), { withFileTypes: true }).catch((error) => {
+      if (ABSENT.has((error as NodeJS.ErrnoException).code ?? "")) return [];
+      throw error;
+    });
+    for (const entry of entries) {
+      const key = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) yield* this.#keysBelow(key);
+      else if (entry.isFile()) yield key;
+    }
   }
 
   async #place(key: string, write: (path: string) => Promise<void>): Promise<void> {
@@ -170,13 +180,5 @@ async function linkOrCopy(source: string, path: string): Promise<void> {
   } catch (error) {
     if (!CANNOT_LINK.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
     await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-  }
-}
-
-async function closing(file: FileHandle, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } finally {
-    await file.close();
   }
 }

@@ -36,6 +36,14 @@ export function testObjectStore(name: string, open: (folder: string) => Promise<
       await expect(store.children("v1/p/rec")).rejects.toThrow();
     });
 
+    test("tells the keys of all objects", async () => {
+      const keys = ["v1/p/a", "v1/p/rec/a/1", "v1/p/rec/b/2"];
+      for (const key of keys) await store.put(key, Buffer.from("x"));
+      const found: string[] = [];
+      for await (const key of store.keys()) if (key.startsWith("v1/p/")) found.push(key);
+      expect(found.sort()).toEqual(keys);
+    });
+
     test("does what its own test at the start asks", async () => {
       await testStore(store);
     });

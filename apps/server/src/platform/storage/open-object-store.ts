@@ -54,6 +54,18 @@ export async function openObjectStore({
   return store;
 }
 
+/** The same store as it is, without a test or a change: for a program beside the server. */
+export async function connectObjectStore({
+  dataFolder,
+  config,
+  clock,
+}: Omit<OpenObjectStoreSettings, "log">): Promise<{ readonly store: ObjectStore; readonly isBucket: boolean }> {
+  const s3 = s3SettingsOf(config);
+  if (!s3) return { store: new LocalObjectStore(join(dataFolder, "objects")), isBucket: false };
+  const { S3ObjectStore } = await import("./s3-object-store.ts");
+  return { store: new S3ObjectStore(s3, clock), isBucket: true };
+}
+
 function s3SettingsOf(config: OpenObjectStoreSettings["config"]): S3Settings | null {
   const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3PathStyle: isPathStyle } = config;
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;

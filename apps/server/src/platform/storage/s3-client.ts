@@ -140,8 +140,10 @@ export class S3Client {
     const { region, accessKeyId, secretAccessKey } = this.#settings;
     return new AwsV4Signer({
       ...request,
-      ...{ service: "s3", region },
-      ...{ accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() },
+      service: "s3",
+      region,
+      accessKeyId: accessKeyId.reveal(),
+      secretAccessKey: secretAccessKey.reveal(),
     });
   }
 

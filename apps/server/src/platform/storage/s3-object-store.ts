@@ -98,6 +98,10 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
+  async *keys(): AsyncGenerator<string, void> {
+    for await (const page of this.#list("v1/")) yield* page;
+  }
+
   freeBytes(): null {
     return null;
   }

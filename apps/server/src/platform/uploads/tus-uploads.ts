@@ -60,7 +60,7 @@ export class TusUploads {
       relativeLocation: true,
       // The upload is on its way to the object store.
       disableTerminationForFinishedUploads: true,
-      datastore: new SpoolStore(spool, () => this.#exchange.getStore()?.checksum),
+      datastore: new SpoolStore(spool, gate, () => this.#exchange.getStore()?.checksum),
       locker: NO_LOCKS,
       maxSize: () => this.#exchange.getStore()?.maxBytes ?? 0,
       allowedHeaders: ["Upload-Checksum"],
@@ -93,20 +93,12 @@ export class TusUploads {
 
   async #create(request: IncomingMessage, response: ServerResponse, { client, token }: TusRequest): Promise<void> {
     const { traffic, gate } = this.#settings;
-    const leave = traffic.enter(client, request);
-    try {
-      const length = request.headers["upload-length"];
-      const { id, maxBytes } = await gate.admit(token, length === undefined ? null : Number(length));
-      const unlock = traffic.lock(id);
-      try {
-        const address = `${id}.${randomBytes(16).toString("hex")}`;
-        await this.#answer(request, response, { address, maxBytes, checksum: undefined });
-      } finally {
-        unlock();
-      }
-    } finally {
-      leave();
-    }
+    using _place = traffic.enter(client, request);
+    const length = request.headers["upload-length"];
+    const { id, maxBytes } = await gate.admit(token, length === undefined ? null : Number(length));
+    using _writing = traffic.lock(id);
+    const address = `${id}.${randomBytes(16).toString("hex")}`;
+    await this.#answer(request, response, { address, maxBytes, checksum: undefined });
   }
 
   async #append(request: IncomingMessage, response: ServerResponse, { client, pathname }: TusRequest): Promise<void> {
@@ -115,16 +107,10 @@ export class TusUploads {
       throw new UploadRefused(400, "the length of an upload does not change");
     const checksum = checksumOf(request.headers["upload-checksum"]);
     const id = idOf(pathname.slice(PATH.length + 1));
-    const leave = traffic.enter(client, request);
-    try {
-      const unlock = traffic.lock(id);
-      try {
-        await this.#answer(request, response, { address: "", maxBytes: Number.MAX_SAFE_INTEGER, checksum });
-      } finally {
-        unlock();
-      }
-    } finally {
-      leave();
+    {
+      using _place = traffic.enter(client, request);
+      using _writing = traffic.lock(id);
+      await this.#answer(request, response, { address: "", maxBytes: Number.MAX_SAFE_INTEGER, checksum });
     }
     await gate.touched(id);
   }
@@ -136,12 +122,8 @@ export class TusUploads {
   ): Promise<void> {
     const { traffic } = this.#settings;
     if (request.method === "OPTIONS") response.setHeader("tus-checksum-algorithm", ALGORITHMS.join(","));
-    const unlock = request.method === "DELETE" ? traffic.lock(idOf(pathname.slice(PATH.length + 1))) : () => {};
-    try {
-      await this.#answer(request, response, { address: "", maxBytes: 0, checksum: undefined });
-    } finally {
-      unlock();
-    }
+    using _writing = request.method === "DELETE" ? traffic.lock(idOf(pathname.slice(PATH.length + 1))) : null;
+    await this.#answer(request, response, { address: "", maxBytes: 0, checksum: undefined });
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, exchange: Omit<Exchange, "requestId">): Promise<void> {
@@ -176,11 +158,17 @@ const idOf = (address: string): string => ADDRESS.exec(address)?.[1] ?? "";
 class SpoolStore extends DataStore {
   override extensions = ["creation", "termination", "expiration", "checksum"];
   readonly #spool: UploadSpool;
+  readonly #gate: Pick<UploadGate, "released" | "isElsewhere">;
   readonly #checksum: () => Checksum | undefined;
 
-  constructor(spool: UploadSpool, checksum: () => Checksum | undefined) {
+  constructor(
+    spool: UploadSpool,
+    gate: Pick<UploadGate, "released" | "isElsewhere">,
+    checksum: () => Checksum | undefined,
+  ) {
     super();
     this.#spool = spool;
+    this.#gate = gate;
     this.#checksum = checksum;
   }
 
@@ -216,7 +204,9 @@ class SpoolStore extends DataStore {
   }
 
   override async remove(address: string): Promise<void> {
-    await this.#spool.remove((await this.#find(address)).id);
+    const { id } = await this.#find(address);
+    await this.#spool.remove(id);
+    await this.#gate.released(id);
   }
 
   /** Unknown uploads and wrong secrets get the same answer. */
@@ -224,6 +214,9 @@ class SpoolStore extends DataStore {
     const [, id = "", secret = ""] = ADDRESS.exec(address) ?? [];
     const upload = await this.#spool.find(id);
     const isKnown = upload && timingSafeEqual(Buffer.from(upload.secret), Buffer.from(secret));
+    // Clients retry a 503, and a balancer may send them to the right node; after a 404 they begin anew.
+    if (!upload && (await this.#gate.isElsewhere(id)))
+      throw new UploadRefused(503, "this upload is under way at another server: try again");
     if (!upload || !isKnown) throw ERRORS.FILE_NOT_FOUND;
     return upload;
   }

@@ -3,6 +3,7 @@ import type { Log } from "../log.ts";
 import { sleep } from "../retry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { UploadGate } from "./upload-gate.ts";
+import { UploadRefused } from "./upload-refused.ts";
 import type { UploadSpool } from "./upload-spool.ts";
 import type { UploadTraffic } from "./upload-traffic.ts";
 
@@ -110,15 +111,13 @@ export class UploadDelivery {
     try {
       const upload = await spool.find(id);
       if (!upload?.isComplete) return void this.#whole.delete(id);
-      // Reported again if a kill came between the last byte and its note.
-      await gate.received(id, upload.offset);
-      const key = await gate.keyOf(id);
-      if (key === null) return;
-      await store.putFile(key, spool.pathOf(id));
-      await gate.stored(id, key);
+      await store.putFile(await gate.received(id, upload.offset), spool.pathOf(id));
+      await gate.stored(id);
       await spool.remove(id);
       this.#whole.delete(id);
     } catch (error) {
+      // Nobody wants the file any more: the next sweep removes it.
+      if (error instanceof UploadRefused) return;
       log.warn({ err: error, uploadId: id }, "an upload did not get to the object store; it will be tried again");
     }
   }

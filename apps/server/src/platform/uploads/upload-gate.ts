@@ -3,16 +3,24 @@
  * bytes.
  */
 export interface UploadGate {
-  /** The upload that this token is for. Throws `UploadRefused`. Declared `bytes` count against the quota. */
+  /**
+   * The upload that this token is for, which belongs to this node's spool from now on. Throws `UploadRefused`, also if it belongs to another one.
+   * Declared `bytes` count against the quota.
+   */
   admit(token: string | null, bytes: number | null): Promise<AdmittedUpload>;
+  /** This node's spool has nothing of the upload any more: any node may take it. */
+  released(id: string): Promise<void>;
+  /** Whether another running node's spool has the upload. */
+  isElsewhere(id: string): Promise<boolean>;
   /** Bytes arrived, so the upload is not abandoned. */
   touched(id: string): Promise<void>;
-  /** All bytes are on this node's disk. Throws `UploadRefused` if the file is no longer wanted. */
-  received(id: string, bytes: number): Promise<void>;
-  /** The key in the object store; null if the file is no longer wanted. */
-  keyOf(id: string): Promise<string | null>;
-  /** The file is in the object store. */
-  stored(id: string, key: string): Promise<void>;
+  /**
+   * All bytes are on this node's disk. Resolves to their key in the object store. Called again for the same file if a kill came between two
+   * steps. Throws `UploadRefused` if the file is no longer wanted.
+   */
+  received(id: string, bytes: number): Promise<string>;
+  /** The file is in the object store, under the key from `received`. */
+  stored(id: string): Promise<void>;
   /** Those of these that are still wanted. */
   wanted(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -25,7 +25,9 @@ async function startSecure() {
   await writeFile(cert, FIRST.cert);
   await writeFile(key, FIRST.key);
   const server = await createHttpsServer({
-    ...{ listener: new Listener("HTTPS", "127.0.0.1", 0), clock: rig.clock, mediaPrefixes: [] },
+    listener: new Listener("HTTPS", "127.0.0.1", 0),
+    clock: rig.clock,
+    mediaPrefixes: [],
     app: createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" }),
     tls: await TlsFiles.open({ cert, key, clock: rig.clock, log: silentLog }),
     media: (_request, response) => void response.writeHead(404).end(),

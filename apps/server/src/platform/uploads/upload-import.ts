@@ -31,24 +31,20 @@ export interface ImportDeps {
 export async function importFile(deps: ImportDeps, request: ImportRequest): Promise<number> {
   const { spool, traffic, clock } = deps;
   const { id, signal } = request;
-  const unlock = traffic.lock(id);
-  try {
-    const backOff = new BackOff(1_000, 15_000);
-    for (let failures = 0; ; ) {
-      const before = (await spool.find(id))?.offset ?? 0;
-      try {
-        return await fetchOnce(deps, request);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof DownloadFailed) || error.isFinal) throw error;
-        const hasMoved = ((await spool.find(id))?.offset ?? 0) > before;
-        failures = hasMoved ? 1 : failures + 1;
-        if (failures >= MAX_FAILURES) throw error;
-        await sleep(clock, backOff.next());
-      }
+  using _writing = traffic.lock(id);
+  const backOff = new BackOff(1_000, 15_000);
+  for (let failures = 0; ; ) {
+    const before = (await spool.find(id))?.offset ?? 0;
+    try {
+      return await fetchOnce(deps, request);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof DownloadFailed) || error.isFinal) throw error;
+      const hasMoved = ((await spool.find(id))?.offset ?? 0) > before;
+      failures = hasMoved ? 1 : failures + 1;
+      if (failures >= MAX_FAILURES) throw error;
+      await sleep(clock, backOff.next());
     }
-  } finally {
-    unlock();
   }
 }
 

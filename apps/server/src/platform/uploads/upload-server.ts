@@ -114,26 +114,21 @@ export class UploadServer {
       throw new UploadRefused(405, "send the file by PUT", { allow: "PUT, POST, OPTIONS" });
     const declared = request.headers["content-length"];
     const bytes = declared === undefined ? null : Number(declared);
-    const leave = this.#traffic.enter(client, request);
+    using _place = this.#traffic.enter(client, request);
+    const { id, maxBytes } = await this.#settings.gate.admit(token, bytes);
+    if (bytes !== null && bytes > maxBytes) throw tooLarge(maxBytes);
+    using _writing = this.#traffic.lock(id);
     try {
-      const { id, maxBytes } = await this.#settings.gate.admit(token, bytes);
-      if (bytes !== null && bytes > maxBytes) throw tooLarge(maxBytes);
-      const unlock = this.#traffic.lock(id);
-      try {
-        const note = { secret: randomBytes(16).toString("hex"), metadata: null, bytes: null };
-        await this.#spool.create(id, note);
-        const received = await this.#spool.append(id, 0, bodyOf(request, maxBytes));
-        await this.#spool.complete({ id, ...note }, received);
-        await this.#settings.gate.received(id, received);
-        void this.#delivery.deliver(id);
-      } catch (error) {
-        await this.#spool.remove(id);
-        throw error;
-      } finally {
-        unlock();
-      }
-    } finally {
-      leave();
+      const note = { secret: randomBytes(16).toString("hex"), metadata: null, bytes: null };
+      await this.#spool.create(id, note);
+      const received = await this.#spool.append(id, 0, bodyOf(request, maxBytes));
+      await this.#spool.complete({ id, ...note }, received);
+      await this.#settings.gate.received(id, received);
+      void this.#delivery.deliver(id);
+    } catch (error) {
+      await this.#spool.remove(id);
+      await this.#settings.gate.released(id).catch(() => {});
+      throw error;
     }
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
   }

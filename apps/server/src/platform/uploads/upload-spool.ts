@@ -70,7 +70,7 @@ export class UploadSpool {
   async create(id: string, note: UploadNote): Promise<void> {
     this.#requireRoom(note.bytes ?? 0);
     await this.remove(id);
-    await closing(await open(this.pathOf(id), "wx", 0o600), (file) => file.sync());
+    await writeDurably(this.pathOf(id), "wx", "");
     await this.#putNote(id, note);
   }
 
@@ -89,30 +89,23 @@ export class UploadSpool {
 
   /** Append the incoming bytes; returns the new offset. Bytes before an error stay, unless they were to be verified by a checksum. */
   async append(id: string, offset: number, chunks: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<number> {
-    return closing(await open(this.pathOf(id), "r+"), async (file) => {
-      if (!checksum) return this.#write(file, offset, chunks).finally(() => file.datasync());
-      const from = this.#path(id, "from");
-      await closing(await open(from, "w", 0o600), async (mark) => {
-        await mark.writeFile(String(offset));
-        await mark.sync();
-      });
-      const hash = createHash(checksum.algorithm);
-      try {
-        const end = await this.#write(
-          file,
-          offset,
-          hashed(chunks, (chunk) => hash.update(chunk)),
-        );
-        if (!hash.digest().equals(checksum.digest)) throw new UploadRefused(460, "the checksum does not match");
-        await file.datasync();
-        return end;
-      } catch (error) {
-        await file.truncate(offset);
-        throw error;
-      } finally {
-        await rm(from);
-      }
-    });
+    await using file = await open(this.pathOf(id), "r+");
+    if (!checksum) return await this.#write(file, offset, chunks).finally(() => file.datasync());
+    const from = this.#path(id, "from");
+    await writeDurably(from, "w", String(offset));
+    const hash = createHash(checksum.algorithm);
+    const read = hashed(chunks, (chunk) => hash.update(chunk));
+    try {
+      const end = await this.#write(file, offset, read);
+      if (!hash.digest().equals(checksum.digest)) throw new UploadRefused(460, "the checksum does not match");
+      await file.datasync();
+      return end;
+    } catch (error) {
+      await file.truncate(offset);
+      throw error;
+    } finally {
+      await rm(from);
+    }
   }
 
   /** The length is now known, and the upload complete. */
@@ -126,10 +119,7 @@ export class UploadSpool {
   /** Whole after a power cut, or as it was. */
   async #putNote(id: string, note: UploadNote): Promise<void> {
     const unfinished = this.#path(id, "new");
-    await closing(await open(unfinished, "w", 0o600), async (file) => {
-      await file.writeFile(JSON.stringify(note));
-      await file.sync();
-    });
+    await writeDurably(unfinished, "w", JSON.stringify(note));
     await rename(unfinished, this.#path(id, "json"));
     await syncFolder(this.#folder);
   }
@@ -194,10 +184,8 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, add: (chunk: Uint8Arra
   }
 }
 
-async function closing<Result>(file: FileHandle, work: (file: FileHandle) => Promise<Result>): Promise<Result> {
-  try {
-    return await work(file);
-  } finally {
-    await file.close();
-  }
+async function writeDurably(path: string, flag: "w" | "wx", text: string): Promise<void> {
+  await using file = await open(path, flag, 0o600);
+  await file.writeFile(text);
+  await file.sync();
 }

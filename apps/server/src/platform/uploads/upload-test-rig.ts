@@ -71,8 +71,13 @@ export async function startUploads({
           return { id, maxBytes: MAX_BYTES };
         },
         touched: async () => {},
-        received: async (id, bytes) => void received.set(id, bytes),
-        keyOf: async (id) => (expired.has(id) ? null : `v1/test/${id}`),
+        released: async () => {},
+        isElsewhere: async () => false,
+        async received(id, bytes) {
+          if (expired.has(id)) throw new UploadRefused(422, "this upload has expired");
+          received.set(id, bytes);
+          return `v1/test/${id}`;
+        },
         stored: async (id) => void storedIds.add(id),
         wanted: async (ids) => new Set(ids.filter((id) => !expired.has(id) && !storedIds.has(id))),
       },

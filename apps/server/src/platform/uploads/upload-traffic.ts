@@ -25,8 +25,8 @@ export class UploadTraffic {
     return this.#places.taken;
   }
 
-  /** Take a place for a request that brings bytes. Throws `UploadRefused` if there is none. Returns the function that releases it. */
-  enter(client: string, request: IncomingMessage): () => void {
+  /** Take a place for a request that brings bytes. Throws `UploadRefused` if there is none. */
+  enter(client: string, request: IncomingMessage): Disposable {
     if (!this.#places.take(client))
       throw new UploadRefused(429, "too many uploads at once: try again in a few seconds");
     const { socket } = request;
@@ -35,17 +35,19 @@ export class UploadTraffic {
       if (socket.bytesRead - before < MIN_BYTES_PER_WINDOW && !request.complete) request.destroy();
       before = socket.bytesRead;
     });
-    return () => {
-      watch.cancel();
-      this.#places.giveBack(client);
+    return {
+      [Symbol.dispose]: () => {
+        watch.cancel();
+        this.#places.giveBack(client);
+      },
     };
   }
 
   /** Take the single place of writers to an upload. Throws `UploadRefused` if it is taken. */
-  lock(id: string): () => void {
+  lock(id: string): Disposable {
     if (this.#writing.has(id)) throw new UploadRefused(423, "another request is writing to this upload");
     this.#writing.add(id);
-    return () => void this.#writing.delete(id);
+    return { [Symbol.dispose]: () => void this.#writing.delete(id) };
   }
 
   isWriting(id: string): boolean {

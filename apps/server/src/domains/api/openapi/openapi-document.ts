@@ -44,19 +44,22 @@ const HEADERS: Json = {
 
 const PARAMETERS: Json = {
   IdempotencyKey: {
-    ...{ name: "Idempotency-Key", in: "header" },
+    name: "Idempotency-Key",
+    in: "header",
     description:
       "Makes the request safe to repeat: a second request with the same key, within 24 hours, gets the first one's answer. 1 to 255 visible ASCII characters.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
     example: "order-1001",
   },
   LastEventId: {
-    ...{ name: "Last-Event-ID", in: "header" },
+    name: "Last-Event-ID",
+    in: "header",
     description: "The id of the last event that the client has. The feed continues after it.",
     schema: { type: "string" },
   },
   ServiceSignature: {
-    ...{ name: "Service-Signature", in: "header" },
+    name: "Service-Signature",
+    in: "header",
     description:
       "`t=<timestamp>,v1=<hex>`: `v1` is the HMAC-SHA256 of the exact bytes of the body, with the webhook's shared secret as its key. Absent without a secret.",
     schema: { type: "string" },

@@ -53,7 +53,9 @@ export class OpenApiOperations {
       const { description = describeQueryParameter(name), ...schema } = property as TSchema & { description?: string };
       const value = example.query?.[name];
       return {
-        ...{ name, in: "query", description },
+        name,
+        in: "query",
+        description,
         schema: this.#schemas.write(schema),
         ...(value === undefined ? {} : { example: readQuery(schema, value) }),
       };
@@ -90,7 +92,9 @@ export class OpenApiOperations {
 
 function pathParameters({ path }: Route, { example }: Description): Json[] {
   return [...path.matchAll(PARAMETER)].map(([, name = ""]) => ({
-    ...{ name, in: "path", required: true },
+    name,
+    in: "path",
+    required: true,
     description: describePathParameter(path, name),
     schema: { type: "string" },
     example: example.params?.[name],

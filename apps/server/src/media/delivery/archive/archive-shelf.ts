@@ -2,8 +2,10 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../../platform/clock.ts";
 import { Turns } from "../../../platform/limits/turns.ts";
 import { Slices } from "../../../platform/slices.ts";
-import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
-import { OpenMedia, type ReadFile } from "../../stored/open-media.ts";
+import type { ObjectStore } from "../../../platform/storage/object-store.ts";
+import type { MediaCatalogue, StoredContent } from "../../../ports/index.ts";
+import { OpenMedia } from "../../stored/open-media.ts";
+import { StoredMedia } from "../../stored/stored-media.ts";
 
 const KEEP_MS = 60_000;
 /** While more renditions are being made. */
@@ -22,9 +24,9 @@ interface Kept {
 /** Media being played, cached for a minute. Concurrent requests share one opening. */
 export class ArchiveShelf {
   readonly #clock: Clock;
-  readonly #gate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">;
+  readonly #catalogue: Pick<MediaCatalogue, "mediaIndex" | "noteMp4Size">;
   readonly #slices: Slices;
-  readonly #readFile: ReadFile;
+  readonly #store: Pick<ObjectStore, "read">;
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: MAX_SEGMENTS,
     sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(1, media.segments)),
@@ -33,11 +35,15 @@ export class ArchiveShelf {
   readonly #opening = new Map<string, Promise<OpenMedia | null>>();
   readonly #turns = new Turns({ atATime: MAX_OPENING, maxWaiting: MAX_WAITING });
 
-  constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">, readFile: ReadFile) {
+  constructor(
+    clock: Clock,
+    catalogue: Pick<MediaCatalogue, "mediaIndex" | "noteMp4Size">,
+    store: Pick<ObjectStore, "read">,
+  ) {
     this.#clock = clock;
-    this.#gate = gate;
+    this.#catalogue = catalogue;
     this.#slices = new Slices(clock);
-    this.#readFile = readFile;
+    this.#store = store;
   }
 
   /** Null if there is nothing to play. Without `mayGrow`, media that was growing is looked up again. */
@@ -52,18 +58,15 @@ export class ArchiveShelf {
   }
 
   async #open(content: StoredContent): Promise<OpenMedia | null> {
-    const index = await this.#gate.mediaIndex(content);
+    const index = await this.#catalogue.mediaIndex(content);
     if (!index) return null;
     const kept = this.#kept.peek(content.id);
-    // The gate returns the identical index while it caches it; everything derived from it is then still valid.
-    const media = kept?.media.index === index ? kept.media : await this.#make(content, index);
+    // The catalogue returns the identical index while it caches it; everything derived from it is then still valid.
+    const noteMp4Size = (bytes: number): void => this.#catalogue.noteMp4Size(content, bytes);
+    const open = () => OpenMedia.open(new StoredMedia(index, this.#store), this.#slices, noteMp4Size);
+    const media = kept?.media.index === index ? kept.media : await open();
     const keepMs = index.isGrowing ? KEEP_GROWING_MS : KEEP_MS;
     this.#kept.set(content.id, { media, until: this.#clock.monotonic() + keepMs });
     return media;
-  }
-
-  #make(content: StoredContent, index: MediaIndex): Promise<OpenMedia> {
-    const noteMp4Size = (bytes: number): void => this.#gate.noteMp4Size(content, bytes);
-    return OpenMedia.open(index, this.#readFile, this.#slices, noteMp4Size);
   }
 }

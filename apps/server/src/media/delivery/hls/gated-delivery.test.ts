@@ -261,8 +261,8 @@ describe("gated content", () => {
     expect(await status(`${LIVE}/original?jwt=good`)).toBe(404);
     const bytes = Buffer.from("as it came");
     await rig.store.put("v1/source/original", bytes);
-    const mediaIndex = rig.playbackGate.mediaIndex.bind(rig.playbackGate);
-    vi.spyOn(rig.playbackGate, "mediaIndex").mockImplementation(async (content) => {
+    const mediaIndex = rig.catalogue.mediaIndex.bind(rig.catalogue);
+    vi.spyOn(rig.catalogue, "mediaIndex").mockImplementation(async (content) => {
       const index = await mediaIndex(content);
       return (
         index && { ...index, original: { key: "v1/source/original", bytes: bytes.length, sha256: "ab", name: "film" } }

@@ -331,7 +331,7 @@ describe("a recording", () => {
       boxes.push(whole.toString("latin1", at + 4, at + 8));
     expect(boxes.slice(0, 5)).toEqual(["ftyp", "moov", "sidx", "sidx", "moof"]);
     expect(boxes.filter((box) => box === "moof").length).toBe(boxes.filter((box) => box === "mdat").length);
-    expect(rig.playbackGate.mp4Sizes.get("session-1")).toBe(whole.length);
+    expect(rig.catalogue.mp4Sizes.get("session-1")).toBe(whole.length);
     for (const [start, end] of [
       [0, 99],
       [1000, 60_000],
@@ -347,7 +347,7 @@ describe("a recording", () => {
   test("has an MP4 whose size is known before it is requested", async () => {
     await record(3);
     rig.plane.measureRecording({ kind: "recording", id: "session-1", projectId: "project-1" });
-    const size = () => rig.playbackGate.mp4Sizes.get("session-1");
+    const size = () => rig.catalogue.mp4Sizes.get("session-1");
     await until(() => size() !== undefined, "a size");
     expect(size()).toBe((await rig.bytes("/asset/hls/recording1/staticsource.mp4")).length);
   });

@@ -2,26 +2,30 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
-import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../../platform/log.ts";
 import { LiveRendition } from "../../packaging/live-rendition.ts";
 import { PlaylistWaits } from "./playlist-waits.ts";
 
+function request() {
+  const res = new ServerResponse(new IncomingMessage(new Socket()));
+  const address = { playbackId: "play", protocol: "hls", token: null, step: "follow" } as const;
+  return { res, address, client: "203.0.113.1" };
+}
+
 test("an answer that fails ends its own connection; the others are answered, and their slots are free", () => {
   const clock = new ManualClock();
-  const waits = new PlaylistWaits(clock, silentLog, new TrustedProxies([]));
+  const waits = new PlaylistWaits(clock, silentLog);
   const rendition = new LiveRendition("source", 0, { seconds: 2 }, clock);
   const answered: number[] = [];
   let isMet = false;
   const responses = [0, 1, 2].map((viewer) => {
-    const req = new IncomingMessage(new Socket());
-    const res = new ServerResponse(req);
+    const asked = request();
     const done = () => {
       if (viewer === 0) throw new Error("a playlist that cannot be rendered");
       answered.push(viewer);
     };
-    waits.until(rendition, { req, res, playbackId: "play", isMet: () => isMet, done, full: () => expect.fail() });
-    return res;
+    waits.until(rendition, { asked, isMet: () => isMet, done, full: () => expect.fail() });
+    return asked.res;
   });
   expect(waits.count).toBe(3);
   isMet = true;
@@ -33,14 +37,12 @@ test("an answer that fails ends its own connection; the others are answered, and
 
 test("a request is answered once nothing was published for as long as it allows, and after three target durations at the latest", async () => {
   const clock = new ManualClock();
-  const waits = new PlaylistWaits(clock, silentLog, new TrustedProxies([]));
+  const waits = new PlaylistWaits(clock, silentLog);
   const rendition = new LiveRendition("source", 0, { seconds: 2 }, clock);
   const answered: string[] = [];
   const wait = (name: string, quietMs?: number) => {
-    const req = new IncomingMessage(new Socket());
     const done = () => answered.push(name);
-    const place = { req, res: new ServerResponse(req), playbackId: "play", full: () => expect.fail() };
-    waits.until(rendition, { ...place, isMet: () => false, done, quietMs });
+    waits.until(rendition, { asked: request(), full: () => expect.fail(), isMet: () => false, done, quietMs });
   };
   wait("part");
   wait("list", 1000);

@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../platform/clock.ts";
-import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
-import type { LiveFiles } from "../live-source.ts";
+import type { WindowRendition } from "../../packaging/window-rendition.ts";
+import type { MediaRequest } from "../http/media-request.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
 const MAX_WAIT_TARGET_DURATIONS = 3;
@@ -14,9 +13,7 @@ const LOOK_MS = 250;
 
 /** A waiting request. */
 export interface PlaylistWait {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly playbackId: string;
+  readonly asked: Pick<MediaRequest, "address" | "client" | "res">;
   readonly isMet: () => boolean;
   /** Called once `isMet` holds, the rendition has ended or the time is over; immediately if one already applies. */
   readonly done: () => void;
@@ -48,30 +45,29 @@ interface HeldRequests {
 export class PlaylistWaits {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #places: WaitPlaces;
-  readonly #renditions = new Map<LiveFiles, HeldRequests>();
+  readonly #places = new WaitPlaces();
+  readonly #renditions = new Map<WindowRendition, HeldRequests>();
   #timer: Timer | null = null;
 
-  constructor(clock: Clock, log: Log, proxies: TrustedProxies) {
+  constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#log = log;
-    this.#places = new WaitPlaces(proxies);
   }
 
   get count(): number {
     return this.#places.taken;
   }
 
-  until(rendition: LiveFiles, wait: PlaylistWait): void {
+  until(rendition: WindowRendition, wait: PlaylistWait): void {
     if (wait.isMet() || rendition.hasEnded) return wait.done();
-    const place = this.#places.take(wait.req, wait.playbackId);
+    const place = this.#places.take(wait.asked.client, wait.asked.address.playbackId);
     if (!place) return wait.full();
     const withinMs = wait.withinMs ?? MAX_WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000;
     const since = this.#clock.monotonic();
     this.#heldFor(rendition).waiting.push({ wait, place, since, until: since + withinMs });
   }
 
-  #heldFor(rendition: LiveFiles): HeldRequests {
+  #heldFor(rendition: WindowRendition): HeldRequests {
     const known = this.#renditions.get(rendition);
     if (known) return known;
     const changed = () => {
@@ -86,7 +82,7 @@ export class PlaylistWaits {
     return held;
   }
 
-  #look(rendition: LiveFiles, held: HeldRequests): void {
+  #look(rendition: WindowRendition, held: HeldRequests): void {
     const now = this.#clock.monotonic();
     const looked = held.waiting;
     held.waiting = [];
@@ -94,27 +90,27 @@ export class PlaylistWaits {
       const { wait, place, since, until } = one;
       const isQuiet = now - Math.max(since, held.changedAt) >= (wait.quietMs ?? Number.POSITIVE_INFINITY);
       const isOver = rendition.hasEnded || isQuiet || now >= until || wait.isMet();
-      if (!isOver && !wait.res.destroyed) {
+      if (!isOver && !wait.asked.res.destroyed) {
         held.waiting.push(one);
         continue;
       }
       this.#places.giveBack(place);
-      if (!wait.res.destroyed) this.#answer(wait);
+      if (!wait.asked.res.destroyed) this.#answer(wait);
     }
     if (held.waiting.length === 0) this.#forget(rendition, held);
   }
 
   /** A failed answer ends its own connection: the others still get theirs, and the stream that published the part is not affected. */
-  #answer({ playbackId, res, done }: PlaylistWait): void {
+  #answer({ asked, done }: PlaylistWait): void {
     try {
       done();
     } catch (error) {
-      this.#log.error({ err: error, playbackId }, "could not answer a waiting request");
-      res.destroy();
+      this.#log.error({ err: error, playbackId: asked.address.playbackId }, "could not answer a waiting request");
+      asked.res.destroy();
     }
   }
 
-  #forget(rendition: LiveFiles, { unsubscribe }: HeldRequests): void {
+  #forget(rendition: WindowRendition, { unsubscribe }: HeldRequests): void {
     unsubscribe();
     this.#renditions.delete(rendition);
     if (this.#renditions.size > 0) return;
@@ -127,7 +123,7 @@ export class PlaylistWaits {
  * True once the playlist contains the part, or the whole segment if `part` is null. A part after a segment's last one is the first of the next
  * segment.
  */
-export function hasMedia(rendition: LiveFiles, msn: number, part: number | null): boolean {
+export function hasMedia(rendition: WindowRendition, msn: number, part: number | null): boolean {
   const { open, listed } = rendition;
   const newest = open?.msn ?? (listed.at(-1)?.msn ?? 0) + 1;
   if (msn < newest) {
@@ -140,6 +136,6 @@ export function hasMedia(rendition: LiveFiles, msn: number, part: number | null)
 }
 
 /** The highest MSN that may be requested: two ahead of the newest (RFC 8216bis 6.2.5.2 allows 400 beyond that). */
-export function furthestMsn(rendition: LiveFiles): number {
+export function furthestMsn(rendition: WindowRendition): number {
   return (rendition.newestPart?.msn ?? rendition.open?.msn ?? 0) + 2;
 }

@@ -1,5 +1,3 @@
-import type { IncomingMessage } from "node:http";
-import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 
 const MAX_WAITS = 20_000;
@@ -15,21 +13,15 @@ export interface WaitPlace {
 
 /** Slots for waiting requests, limited per client and per stream as well as in total. */
 export class WaitPlaces {
-  readonly #proxies: TrustedProxies;
   readonly #clients = new Places({ inAll: MAX_WAITS, perHolder: MAX_PER_CLIENT });
   readonly #streams = new Places({ inAll: MAX_WAITS, perHolder: MAX_PER_STREAM });
-
-  constructor(proxies: TrustedProxies) {
-    this.#proxies = proxies;
-  }
 
   get taken(): number {
     return this.#clients.taken;
   }
 
   /** Null if no slot is free. */
-  take(req: IncomingMessage, playbackId: string): WaitPlace | null {
-    const client = this.#proxies.clientOf(req);
+  take(client: string, playbackId: string): WaitPlace | null {
     if (!this.#clients.take(client)) return null;
     if (this.#streams.take(playbackId)) return { client, playbackId };
     this.#clients.giveBack(client);

@@ -2,15 +2,16 @@ import { expect, test } from "vitest";
 import { parseStillAddress } from "./still-address.ts";
 
 test.each([
-  ["/hls/abcd1/source/latest.jpg", { kind: "still", playbackId: "abcd1", picture: "latest", format: "jpeg" }],
-  ["/asset/hls/abcd1/thumbnail.png?time=3", { kind: "still", playbackId: "abcd1", picture: "at", format: "png" }],
-  ["/hls/abcd1/thumbnails/keyframes_12.jpg", { kind: "still", playbackId: "abcd1", picture: 12, format: "jpeg" }],
-  ["/asset/hls/abcd1/thumbnails/thumbnails.vtt?jwt=x", { kind: "storyboard", playbackId: "abcd1", cues: "sheets" }],
-  ["/asset/hls/abcd1/thumbnails/keyframes.vtt", { kind: "storyboard", playbackId: "abcd1", cues: "pictures" }],
-  ["/asset/hls/abcd1/animated.webp?start=3", { kind: "preview", playbackId: "abcd1" }],
-  ["/asset/hls/abcd1/thumbnails/storyboard_3.jpg?jwt=x", { kind: "sheet", playbackId: "abcd1", nth: 3 }],
+  ["/hls/abcd1/source/latest.jpg", { kind: "still", picture: "latest", format: "jpeg" }],
+  ["/asset/hls/abcd1/thumbnail.png?time=3", { kind: "still", picture: "at", format: "png" }],
+  ["/hls/abcd1/thumbnails/keyframes_12.jpg", { kind: "still", picture: 12, format: "jpeg" }],
+  ["/asset/hls/abcd1/thumbnails/thumbnails.vtt?jwt=x", { kind: "storyboard", cues: "sheets" }],
+  ["/asset/hls/abcd1/thumbnails/keyframes.vtt", { kind: "storyboard", cues: "pictures" }],
+  ["/asset/hls/abcd1/animated.webp?start=3", { kind: "preview" }],
+  ["/asset/hls/abcd1/thumbnails/storyboard_3.jpg?jwt=x", { kind: "sheet", nth: 3 }],
 ])("%s is the URL of a thumbnail", (url, address) => {
-  expect(parseStillAddress(url)).toEqual(address);
+  const followed = { playbackId: "abcd1", protocol: "hls", token: null, step: "follow" };
+  expect(parseStillAddress(url)).toEqual({ ...followed, ...address });
 });
 
 test.each([

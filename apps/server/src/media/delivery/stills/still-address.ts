@@ -1,25 +1,22 @@
 import type { PreviewShape, StoryboardCues } from "../../thumbnails/index.ts";
 import type { StillFormat } from "../../transcode/index.ts";
+import type { PlaybackAddress } from "../front/access-request.ts";
+
+/** Thumbnails follow the access to the content; they never admit a new viewer. */
+export type StillAddress = PlaybackAddress & StillTarget;
 
 /** A thumbnail, an animated preview, a storyboard list or one of its sheets. */
-export type StillAddress =
+type StillTarget =
   /** `cues` name a region of a sheet, or a picture each, for players that ignore regions. */
-  | { readonly kind: "storyboard"; readonly playbackId: string; readonly cues: StoryboardCues }
-  | { readonly kind: "preview"; readonly playbackId: string }
-  | { readonly kind: "sheet"; readonly playbackId: string; readonly nth: number }
+  | { readonly kind: "storyboard"; readonly cues: StoryboardCues }
+  | { readonly kind: "preview" }
+  | { readonly kind: "sheet"; readonly nth: number }
   | {
       readonly kind: "still";
-      readonly playbackId: string;
       /** The newest of a live stream, one at a given time of stored media, or the number of a storyboard picture. */
       readonly picture: "latest" | "at" | number;
       readonly format: StillFormat;
     };
-
-const KINDS: ReadonlySet<string> = new Set<StillAddress["kind"]>(["still", "preview", "storyboard", "sheet"]);
-
-export function isStill(address: { readonly kind: string }): address is StillAddress {
-  return KINDS.has(address.kind);
-}
 
 /** As strict as the URLs of media. */
 const ADDRESS =
@@ -32,11 +29,12 @@ const ADDRESS =
 export function parseStillAddress(url: string): StillAddress | null {
   const [, playbackId, name, nth, extension, preview, list, sheet] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
-  if (preview !== undefined) return { kind: "preview", playbackId };
-  if (sheet !== undefined) return { kind: "sheet", playbackId, nth: Number(sheet) };
-  if (name === undefined) return { kind: "storyboard", playbackId, cues: list === "keyframes" ? "pictures" : "sheets" };
+  const of = { playbackId, protocol: "hls", token: null, step: "follow" } as const;
+  if (preview !== undefined) return { kind: "preview", ...of };
+  if (sheet !== undefined) return { kind: "sheet", ...of, nth: Number(sheet) };
+  if (name === undefined) return { kind: "storyboard", ...of, cues: list === "keyframes" ? "pictures" : "sheets" };
   const picture = nth !== undefined ? Number(nth) : name === "thumbnail" ? "at" : "latest";
-  return { kind: "still", playbackId, picture, format: extension === "png" ? "png" : "jpeg" };
+  return { kind: "still", ...of, picture, format: extension === "png" ? "png" : "jpeg" };
 }
 
 const WIDTHS = ["160", "320", "640", "1280"];

@@ -215,7 +215,7 @@ describe("a recording", () => {
     expect(await answer.text()).toBe(await rig.text(`${RECORDING}/thumbnail.jpg?width=1280&time=9`));
     expect(await status(LATEST.concat(".jpg"))).toBe(404);
     // Whoever asks again, long after, has nothing read of a recording that may have lasted for days.
-    const reads = vi.spyOn(rig.playbackGate, "mediaIndex");
+    const reads = vi.spyOn(rig.catalogue, "mediaIndex");
     rig.clock.advance(120_000);
     expect(await status(`${poster}?width=1280`)).toBe(200);
     expect(reads).not.toHaveBeenCalled();

@@ -1,35 +1,38 @@
 import { hash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
-import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import { TooManyWaiting } from "../../../platform/limits/turns.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { MediaIndex, PlaybackContent, PlaybackGate, StoredContent } from "../../../ports/index.ts";
+import type { MediaCatalogue, StoredContent } from "../../../ports/index.ts";
+import type { StoredMedia } from "../../stored/stored-media.ts";
 import {
   type ImageShape,
   LiveStills,
-  type PreviewMaker,
-  type StillMaker,
+  PreviewMaker,
+  StillMaker,
   StoredPreviews,
   StoredSheets,
   StoredStills,
   storyboardOf,
   storyboardText,
 } from "../../thumbnails/index.ts";
-import {
-  type Caching,
-  errorText,
-  PERSONAL,
-  sendBytes,
-  sendCoded,
-  sendNotFound,
-  sendText,
-} from "../answers/media-response.ts";
-import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
+import type { TranscodeChildren } from "../../transcode/index.ts";
+import type { ArchiveShelf } from "../archive/archive-shelf.ts";
+import type { Admission } from "../front/admission.ts";
+import type { HttpProtocol, MediaRequest } from "../http/media-request.ts";
+import { errorText, PERSONAL, sendBusy, sendBytes, sendCoded, sendNotFound, sendText } from "../http/media-response.ts";
+import { sendRefusal } from "../http/refusals.ts";
 import type { LiveSources } from "../live-source.ts";
-import { credentialQuery, parsePreviewQuery, parseStillQuery, parseWidth, type StillAddress } from "./still-address.ts";
+import {
+  credentialQuery,
+  parsePreviewQuery,
+  parseStillAddress,
+  parseStillQuery,
+  parseWidth,
+  type StillAddress,
+} from "./still-address.ts";
 
 const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp" } as const;
 const STORYBOARD_TYPE = "text/vtt; charset=utf-8";
@@ -40,32 +43,24 @@ const MAX_IN_ALL = 500;
 /** Previews being made or waiting. The total is effectively lower, limited by their slots. */
 const MAX_PREVIEWS = { perHolder: 2, inAll: 100 } as const;
 
-export interface StillRequest {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly url: string;
-  readonly address: StillAddress;
-  readonly caching: Caching;
-}
-
 export interface StillDeliverySettings {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: ObjectStore;
-  readonly maker: StillMaker;
-  readonly previews: PreviewMaker;
+  /** Processes that decode thumbnails. */
+  readonly children: TranscodeChildren;
   readonly live: LiveSources;
-  readonly archive: ArchiveDelivery;
-  readonly gate: Pick<PlaybackGate, "newestRecordingOf">;
-  readonly proxies: TrustedProxies;
+  readonly shelf: ArchiveShelf;
+  readonly catalogue: Pick<MediaCatalogue, "newestRecordingOf">;
 }
 
 /** Thumbnails: the newest picture of a live stream, any picture of stored media, previews, and storyboards. These requests count no viewers. */
-export class StillDelivery {
-  readonly #sources: LiveSources;
-  readonly #archive: ArchiveDelivery;
-  readonly #gate: Pick<PlaybackGate, "newestRecordingOf">;
-  readonly #proxies: TrustedProxies;
+export class StillDelivery implements HttpProtocol<StillAddress> {
+  readonly parse = parseStillAddress;
+  readonly refuse = sendRefusal;
+  readonly #settings: StillDeliverySettings;
+  readonly #maker: StillMaker;
+  readonly #previewMaker: PreviewMaker;
   readonly #live: LiveStills;
   readonly #stored: StoredStills;
   readonly #sheets: StoredSheets;
@@ -73,63 +68,68 @@ export class StillDelivery {
   readonly #previewPlaces = new Places(MAX_PREVIEWS);
   readonly #places = new Places({ inAll: MAX_IN_ALL, perHolder: MAX_PER_CLIENT });
 
-  constructor({ clock, log, store, maker, previews, live, archive, gate, proxies }: StillDeliverySettings) {
-    this.#sources = live;
-    this.#archive = archive;
-    this.#gate = gate;
-    this.#proxies = proxies;
-    this.#live = new LiveStills(maker, clock);
-    this.#stored = new StoredStills(maker, archive, clock);
-    this.#previews = new StoredPreviews(previews, archive, clock);
-    this.#sheets = new StoredSheets({ clock, log, maker, bytes: archive, store });
+  constructor(settings: StillDeliverySettings) {
+    this.#settings = settings;
+    const { clock, log, store, children } = settings;
+    this.#maker = new StillMaker({ clock, log, children });
+    this.#previewMaker = new PreviewMaker({ clock, log, children });
+    this.#live = new LiveStills(this.#maker, clock);
+    this.#stored = new StoredStills(this.#maker, clock);
+    this.#previews = new StoredPreviews(this.#previewMaker, clock);
+    this.#sheets = new StoredSheets({ clock, log, maker: this.#maker, store });
   }
 
-  async serve(asked: StillRequest, content: PlaybackContent): Promise<void> {
-    const { req, res } = asked;
-    const client = this.#proxies.clientOf(req);
-    if (!this.#places.take(client)) return sendBusy(res);
+  close(): void {
+    this.#maker.close();
+    this.#previewMaker.close();
+  }
+
+  async serve(asked: MediaRequest<StillAddress>, { content }: Admission): Promise<void> {
+    if (asked.isQuestion) return asked.grant();
+    const { res, client } = asked;
+    if (!this.#places.take(client)) return sendBusy(res, TOO_MANY);
     try {
       if (content.kind === "live") await this.#serveLive(asked, content.streamId);
       else await this.#serveStored(asked, content);
     } catch (error) {
       if (!(error instanceof TooManyWaiting)) throw error;
-      sendBusy(res);
+      sendBusy(res, TOO_MANY);
     } finally {
       this.#places.giveBack(client);
     }
   }
 
   /** The newest picture; an offline stream's thumbnail is the last picture of its newest recording. */
-  async #serveLive({ res, url, address, caching }: StillRequest, streamId: string): Promise<void> {
+  async #serveLive({ res, url, address, caching }: MediaRequest<StillAddress>, streamId: string): Promise<void> {
     if (address.kind !== "still" || typeof address.picture === "number") return sendNotFound(res);
-    const source = this.#sources.sessionOf(address.playbackId);
+    const source = await this.#settings.live.sessionOf(address.playbackId);
     if (!source) {
-      const recording = address.picture === "at" ? await this.#gate.newestRecordingOf(streamId) : null;
+      const recording = address.picture === "at" ? await this.#settings.catalogue.newestRecordingOf(streamId) : null;
       const width = parseWidth(url) ?? KEYFRAME_SHAPE.maxWidth;
       const shape: ImageShape = { maxWidth: width, maxHeight: width, format: address.format };
-      const last = recording && (await this.#stored.last(recording.id, () => this.#archive.index(recording), shape));
+      const last = recording && (await this.#stored.last(recording.id, () => this.#mediaOf(recording), shape));
       return sendImage(res, address.format, last, caching.still);
     }
-    const { sessionId, pipeline } = source;
-    const image = await this.#live.newest({ sessionId, listed: pipeline.listed }, parseWidth(url), address.format);
+    const { sessionId, outputs } = source;
+    const image = await this.#live.newest({ sessionId, listed: outputs.listed }, parseWidth(url), address.format);
     sendImage(res, address.format, image, caching.still);
   }
 
-  async #serveStored(asked: StillRequest, content: StoredContent): Promise<void> {
+  async #serveStored(asked: MediaRequest<StillAddress>, content: StoredContent): Promise<void> {
     const { req, res, url, address, caching } = asked;
-    const index = await this.#archive.index(content);
-    const storyboard = index && storyboardOf(index);
-    if (!index || !storyboard) return sendNotFound(res);
+    const media = await this.#mediaOf(content);
+    const storyboard = media && storyboardOf(media.index);
+    if (!media || !storyboard) return sendNotFound(res);
     if (address.kind === "storyboard") {
       const bytes = Buffer.from(storyboardText(storyboard, credentialQuery(url), address.cues));
       const etag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
       return sendCoded(req, res, STORYBOARD_TYPE, caching.fresh, { bytes, etag, coding: null });
     }
     if (address.kind === "sheet") {
-      const sheet = await this.#sheets.get(index, storyboard, address.nth);
+      const sheet = await this.#sheets.get(media, storyboard, address.nth);
       return sendImage(res, "jpeg", sheet?.image ?? null, sheet?.isWhole ? caching.immutable : caching.still);
     }
-    if (address.kind === "preview") return this.#servePreview(asked, index);
+    if (address.kind === "preview") return this.#servePreview(asked, media);
     const { picture, format } = address;
     const time = picture === "at" ? parseStillQuery(url) : { seconds: storyboard.starts[Number(picture)], width: null };
     if (time === "invalid") return sendText(res, 400, "application/json", INVALID_QUERY, PERSONAL.error);
@@ -139,16 +139,20 @@ export class StillDelivery {
     // Without a time, use the middle: the first picture is often black.
     const seconds = time.seconds ?? storyboard.endSeconds / 2;
     const shape: ImageShape = { ...size, format };
-    sendImage(res, format, await this.#stored.at(index, seconds, shape), caching.immutable);
+    sendImage(res, format, await this.#stored.at(media, seconds, shape), caching.immutable);
   }
 
-  async #servePreview({ req, res, url, caching }: StillRequest, index: MediaIndex): Promise<void> {
+  /** Null if there is nothing to play. */
+  async #mediaOf(content: StoredContent): Promise<StoredMedia | null> {
+    return (await this.#settings.shelf.find(content))?.media ?? null;
+  }
+
+  async #servePreview({ res, url, client, caching }: MediaRequest, media: StoredMedia): Promise<void> {
     const shape = parsePreviewQuery(url);
     if (shape === "invalid") return sendText(res, 400, "application/json", INVALID_PREVIEW, PERSONAL.error);
-    const client = this.#proxies.clientOf(req);
-    if (!this.#previewPlaces.take(client)) return sendBusy(res);
+    if (!this.#previewPlaces.take(client)) return sendBusy(res, TOO_MANY);
     try {
-      sendImage(res, "webp", await this.#previews.of(index, shape), caching.immutable);
+      sendImage(res, "webp", await this.#previews.of(media, shape), caching.immutable);
     } finally {
       this.#previewPlaces.giveBack(client);
     }
@@ -165,9 +169,4 @@ const INVALID_PREVIEW = errorText(
   "bad-request",
   "start and end are numbers of seconds at most 10 apart, width is one of 160, 320 and 640, and fps a whole number from 1 to 15",
 );
-const TOO_MANY = errorText("too-busy", "too many concurrent image requests: try again in a second");
-
-function sendBusy(res: ServerResponse): void {
-  res.setHeader("retry-after", "1");
-  sendText(res, 503, "application/json", TOO_MANY, PERSONAL.error);
-}
+const TOO_MANY = "too many concurrent image requests";

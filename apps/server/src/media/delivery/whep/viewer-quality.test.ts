@@ -5,23 +5,23 @@ const SOURCE = { name: "source", bitsPerSecond: 3_000_000 };
 const HIGH = { name: "v0", bitsPerSecond: 1_500_000 };
 const LOW = { name: "v1", bitsPerSecond: 500_000 };
 
-/** A viewer that reports once per second, and its levels. */
-function viewer(levels: readonly [typeof SOURCE, ...(typeof SOURCE)[]] = [SOURCE, HIGH, LOW]) {
+/** A viewer that reports once per second, and its rungs. */
+function viewer(rungs: readonly [typeof SOURCE, ...(typeof SOURCE)[]] = [SOURCE, HIGH, LOW]) {
   const quality = new ViewerQuality(SOURCE.name);
   let now = 0;
   const report = ({ fractionLost = 0, availableBps = null }: Partial<Reception>, times = 1): string => {
     for (let reports = 0; reports < times; reports++) {
       now += 1000;
-      quality.judge({ fractionLost, availableBps }, levels, now);
+      quality.judge({ fractionLost, availableBps }, rungs, now);
     }
     const { name, isKeyframesOnly } = quality.choice;
     return isKeyframesOnly ? `keyframes of ${name}` : name;
   };
-  return { report, now: () => now, use: (changed: typeof levels) => (levels = changed) };
+  return { report, now: () => now, use: (changed: typeof rungs) => (rungs = changed) };
 }
 
 describe("a viewer's quality", () => {
-  it("falls to the level that the network carried, after two bad reports and not after one", () => {
+  it("falls to the rung that the network carried, after two bad reports and not after one", () => {
     const { report } = viewer();
     expect([report({ fractionLost: 0.3 }), report({}), report({ fractionLost: 0.3 })]).toEqual([
       "source",
@@ -32,7 +32,7 @@ describe("a viewer's quality", () => {
     expect(far.report({ fractionLost: 0.6 }, 2)).toBe("v1");
   });
 
-  it("also falls by the viewer's bitrate estimate, if that had exceeded the level's bitrate", () => {
+  it("also falls by the viewer's bitrate estimate, if that had exceeded the rung's bitrate", () => {
     const { report } = viewer();
     expect(report({ availableBps: 300_000 }, 5)).toBe("source");
     expect(report({ availableBps: 3_100_000 })).toBe("source");
@@ -49,7 +49,7 @@ describe("a viewer's quality", () => {
     expect(viewer().report({ fractionLost: 0.09 }, 60)).toBe("source");
   });
 
-  it("gets only keyframes if the network cannot carry the lowest level, and the level again after ten good seconds", () => {
+  it("gets only keyframes if the network cannot carry the lowest rung, and the rung again after ten good seconds", () => {
     const { report } = viewer([SOURCE]);
     expect(report({ fractionLost: 0.15 }, 10)).toBe("source");
     expect(report({ fractionLost: 0.2 })).toBe("keyframes of source");
@@ -57,7 +57,7 @@ describe("a viewer's quality", () => {
     expect(report({})).toBe("source");
   });
 
-  it("rises one level at a time, with growing delays after each failed attempt", () => {
+  it("rises one rung at a time, with growing delays after each failed attempt", () => {
     const { report, now } = viewer();
     report({ fractionLost: 0.7 }, 2);
     expect(report({}, 10)).toBe("v0");
@@ -75,7 +75,7 @@ describe("a viewer's quality", () => {
     expect(report({}, 10)).toBe("source");
   });
 
-  it("is the best level if its level no longer exists", () => {
+  it("is the best rung if its rung no longer exists", () => {
     const { report, use } = viewer();
     report({ fractionLost: 0.6 }, 2);
     use([SOURCE, HIGH]);

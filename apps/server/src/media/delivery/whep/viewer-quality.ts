@@ -1,5 +1,5 @@
-/** A rendition that a viewer may get, with its bitrate. */
-export interface QualityLevel {
+/** What a viewer may get, with its bitrate: a rung of the ladder, or the source, which is the best. */
+export interface QualityRung {
   readonly name: string;
   readonly bitsPerSecond: number;
 }
@@ -13,15 +13,15 @@ export interface Reception {
 }
 
 export interface QualityChoice {
-  /** The level's name. */
+  /** The rung's name. */
   readonly name: string;
-  /** The network cannot carry the lowest level: send only its keyframes. */
+  /** The network cannot carry the lowest rung: send only its keyframes. */
   readonly isKeyframesOnly: boolean;
 }
 
 /** Packet loss per report. Retransmission compensates for less than `bad`; above `hopeless` no video is possible. */
 const LOSS = { good: 0.05, bad: 0.1, hopeless: 0.2 };
-/** Share of a level's bitrate: a network once estimated to carry the level, and now less than this, is congested. */
+/** Share of a rung's bitrate: a network once estimated to carry the rung, and now less than this, is congested. */
 const FULL = 0.9;
 /** Share of the estimated bitrate used for video; the rest is for audio, retransmissions and keyframes. */
 const SHARE = 0.9;
@@ -30,12 +30,12 @@ const BAD_REPORTS = 2;
 const BAD_WITHIN_MS = 4_000;
 /** Consecutive reports. */
 const GOOD_REPORTS = 5;
-/** Time until the next better level is tried; doubled after each attempt that failed within `TRIED_MS`. */
+/** Time until the next better rung is tried; doubled after each attempt that failed within `TRIED_MS`. */
 const WAIT_MS = { first: 10_000, most: 80_000 };
 const TRIED_MS = 15_000;
 
 /**
- * Selects a viewer's level: lower immediately when the network cannot carry the current one, higher one level at a time after a period of good
+ * Selects a viewer's rung: lower immediately when the network cannot carry the current one, higher one rung at a time after a period of good
  * reception.
  */
 export class ViewerQuality {
@@ -43,7 +43,7 @@ export class ViewerQuality {
   #isFalling = false;
   #badAt: number[] = [];
   #goodReports = 0;
-  /** The highest estimate since the level was selected. */
+  /** The highest estimate since the rung was selected. */
   #mostBps = 0;
   #waitMs = WAIT_MS.first;
   #tryAt = 0;
@@ -62,24 +62,24 @@ export class ViewerQuality {
     return this.#isFalling;
   }
 
-  /** Adds a report. `levels` are the available ones, best first; a level that no longer exists is replaced by the best. */
-  judge(reception: Reception, levels: readonly [QualityLevel, ...QualityLevel[]], now: number): QualityChoice {
-    const found = levels.findIndex(({ name }) => name === this.#choice.name);
+  /** Adds a report. `rungs` are the available ones, best first; a rung that no longer exists is replaced by the best. */
+  judge(reception: Reception, rungs: readonly [QualityRung, ...QualityRung[]], now: number): QualityChoice {
+    const found = rungs.findIndex(({ name }) => name === this.#choice.name);
     if (found < 0) {
       this.#isFalling = false;
-      this.#choose(levels[0], false);
+      this.#choose(rungs[0], false);
     }
     const at = Math.max(0, found);
-    const level = levels[at] ?? levels[0];
-    this.#count(reception, level, now);
-    if (this.#badAt.length >= BAD_REPORTS) this.#lower(reception, level, levels.slice(at + 1), now);
-    else if (this.#goodReports >= GOOD_REPORTS && now >= this.#tryAt) this.#raise(level, levels[at - 1], now);
+    const rung = rungs[at] ?? rungs[0];
+    this.#count(reception, rung, now);
+    if (this.#badAt.length >= BAD_REPORTS) this.#lower(reception, rung, rungs.slice(at + 1), now);
+    else if (this.#goodReports >= GOOD_REPORTS && now >= this.#tryAt) this.#raise(rung, rungs[at - 1], now);
     return this.#choice;
   }
 
-  #count(reception: Reception, level: QualityLevel, now: number): void {
+  #count(reception: Reception, rung: QualityRung, now: number): void {
     const { fractionLost } = reception;
-    const isFull = this.#isFull(reception, level);
+    const isFull = this.#isFull(reception, rung);
     this.#badAt = this.#badAt.filter((at) => now - at < BAD_WITHIN_MS);
     if (isFull || fractionLost >= LOSS.bad) this.#badAt.push(now);
     const good = this.#choice.isKeyframesOnly ? LOSS.bad : LOSS.good;
@@ -87,36 +87,35 @@ export class ViewerQuality {
   }
 
   /** An estimate starts low and grows only with the bitrate sent, so it is meaningful only when it falls; with keyframes only, it is meaningless. */
-  #isFull({ availableBps }: Reception, { bitsPerSecond }: QualityLevel): boolean {
+  #isFull({ availableBps }: Reception, { bitsPerSecond }: QualityRung): boolean {
     if (availableBps === null || this.#choice.isKeyframesOnly) return false;
     this.#mostBps = Math.max(this.#mostBps, availableBps);
     return this.#mostBps >= bitsPerSecond && availableBps < FULL * bitsPerSecond;
   }
 
-  #lower(reception: Reception, level: QualityLevel, lower: readonly QualityLevel[], now: number): void {
+  #lower(reception: Reception, rung: QualityRung, lower: readonly QualityRung[], now: number): void {
     const { fractionLost, availableBps } = reception;
-    const carried =
-      SHARE * Math.min(level.bitsPerSecond * (1 - fractionLost), availableBps ?? Number.POSITIVE_INFINITY);
+    const carried = SHARE * Math.min(rung.bitsPerSecond * (1 - fractionLost), availableBps ?? Number.POSITIVE_INFINITY);
     const next = lower.find(({ bitsPerSecond }) => bitsPerSecond <= carried) ?? lower.at(-1);
     this.#isFalling = true;
     if (next) this.#choose(next, false);
-    else if (fractionLost >= LOSS.hopeless) this.#choose(level, true);
+    else if (fractionLost >= LOSS.hopeless) this.#choose(rung, true);
     else return;
     const hasFailed = now - this.#triedAt < TRIED_MS;
     this.#waitMs = hasFailed ? Math.min(WAIT_MS.most, 2 * this.#waitMs) : WAIT_MS.first;
     this.#tryAt = now + this.#waitMs;
   }
 
-  #raise(level: QualityLevel, better: QualityLevel | undefined, now: number): void {
+  #raise(rung: QualityRung, better: QualityRung | undefined, now: number): void {
     this.#isFalling = false;
-    if (this.#choice.isKeyframesOnly) this.#choose(level, false);
+    if (this.#choice.isKeyframesOnly) this.#choose(rung, false);
     else if (better) this.#choose(better, false);
     else return;
     this.#triedAt = now;
     this.#tryAt = now + this.#waitMs;
   }
 
-  #choose({ name }: QualityLevel, isKeyframesOnly: boolean): void {
+  #choose({ name }: QualityRung, isKeyframesOnly: boolean): void {
     if (name === this.#choice.name && isKeyframesOnly === this.#choice.isKeyframesOnly) return;
     this.#choice = { name, isKeyframesOnly };
     this.#badAt = [];

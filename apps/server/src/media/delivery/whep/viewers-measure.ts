@@ -1,14 +1,12 @@
-import type { LinkFigures } from "../../webrtc/link-meter.ts";
+import type { LinkMeasure, ViewersMeasure } from "../../../ports/index.ts";
 import type { WhepViewer } from "./whep-viewer.ts";
 
 /** Aggregated connection quality of a session's viewers since the last call; null without viewers. */
-export function takeMeasure(
-  viewers: ReadonlySet<Pick<WhepViewer, "link" | "isLowered">>,
-): (LinkFigures & { readonly count: number; readonly lowered: number }) | null {
+export function takeMeasure(viewers: ReadonlySet<Pick<WhepViewer, "link" | "isLowered">>): ViewersMeasure | null {
   if (viewers.size === 0) return null;
   const links = [...viewers].flatMap(({ link }) => link.take() ?? []);
   const roundTrips = links.flatMap(({ roundTripMs }) => roundTripMs ?? []).toSorted((a, b) => a - b);
-  const sum = (of: (link: LinkFigures) => number) => links.reduce((total, link) => total + of(link), 0);
+  const sum = (of: (link: LinkMeasure) => number) => links.reduce((total, link) => total + of(link), 0);
   return {
     count: viewers.size,
     lowered: [...viewers].filter(({ isLowered }) => isLowered).length,

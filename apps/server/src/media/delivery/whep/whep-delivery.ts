@@ -1,24 +1,21 @@
-import type { Clock, Timer } from "../../../platform/clock.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
 import { TICKS_PER_SECOND } from "../../packet.ts";
-import { advertisedAddresses } from "../../webrtc/advertised-addresses.ts";
-import { explainUnconnected } from "../../webrtc/explain-unconnected.ts";
+import type { WebrtcAddress } from "../../webrtc/advertised-addresses.ts";
 import { answerOffer } from "../../webrtc/pending-answer.ts";
 import type { OfferAnswer, OfferRefusal, OfferRequest, OfferTaker } from "../../webrtc/webrtc-endpoint.ts";
 import type { WebrtcPeers } from "../../webrtc/webrtc-process.ts";
-import type { Refusal, Viewing } from "../viewers/admission.ts";
-import type { Admissions } from "../viewers/admissions.ts";
+import type { Refusal, Viewing } from "../front/admission.ts";
+import type { Admissions } from "../front/admissions.ts";
+import { HttpAccess } from "../http/http-access.ts";
+import { untilTracks } from "../until-tracks.ts";
 import { WhepFeed } from "./whep-feed.ts";
-import type { WebrtcAddress, WhepSession, WhepSessions } from "./whep-session.ts";
+import type { WhepSession, WhepSessions } from "./whep-session.ts";
 
-/** Interval at which viewers' access is checked: a revoked viewer is disconnected within 10 s. */
-const LOOK_MS = 4_000;
 /** How long a feed is kept after its last viewer left, who may only be reloading the page. */
 const KEEP_FEED_MS = 5_000;
-const TRACKS_WITHIN_MS = 1_000;
-const TRACKS_LOOK_MS = 50;
 const PLAYBACK_ID = /^[a-z0-9]{4,64}$/;
 
 export interface WhepDeliverySettings {
@@ -32,92 +29,78 @@ export interface WhepDeliverySettings {
   readonly transcoding: LadderResources;
 }
 
-interface Watcher {
-  readonly playbackId: string;
-  readonly viewing: Viewing;
-  readonly close: () => void;
-}
-
 /** WHEP: admits viewers with the same gate as HLS, and sends a live session's video and audio by WebRTC. */
 export class WhepDelivery implements OfferTaker {
   readonly #settings: WhepDeliverySettings;
   readonly #feeds = new Map<string, WhepFeed>();
-  readonly #watchers = new Set<Watcher>();
-  readonly #timer: Timer;
+  #viewerCount = 0;
 
   constructor(settings: WhepDeliverySettings) {
     this.#settings = settings;
-    this.#timer = settings.clock.every(LOOK_MS, () => this.#lookAt(() => true));
   }
 
   get viewerCount(): number {
-    return this.#watchers.size;
-  }
-
-  /** Access rules changed: viewers of this playback id, or all, are checked immediately. */
-  accessChanged(playbackId: string | "all"): void {
-    this.#lookAt((watcher) => playbackId === "all" || watcher.playbackId === playbackId);
+    return this.#viewerCount;
   }
 
   close(): void {
-    this.#timer.cancel();
     for (const feed of this.#feeds.values()) feed.close();
   }
 
   async offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal> {
     const { name: playbackId, req, url } = request;
     if (!PLAYBACK_ID.test(playbackId)) return DENIED;
-    const { admissions, sessions } = this.#settings;
-    const admission = await admissions.admit({ req, url, playbackId, protocol: "whep", token: null, step: "open" });
+    const { admissions, proxies, sessions } = this.#settings;
+    const address = { playbackId, protocol: "whep", token: null, step: "open" } as const;
+    const admission = await admissions.admit(new HttpAccess(req, url, address, proxies));
     if (typeof admission === "string") return refusals[admission];
     const session = admission.content.kind === "live" ? sessions.sessionOf(playbackId) : undefined;
-    if (!session || session.isFinished) return OFFLINE;
+    if (!session || session.isFinished || session.isLeft) return OFFLINE;
     const feed = this.#feedOf(session);
     feed.enter();
-    await this.#tracksOf(feed);
+    await new Promise<void>((resolve) => untilTracks(this.#settings.clock, () => feed.isDecided, resolve));
     const { refusal } = feed;
     const viewing = refusal === null ? admission.countViewer() : null;
     if (viewing) {
       const answer = await this.#answer(request, session.sessionId, feed, viewing);
       if ("status" in answer) return answer;
-      return { ...answer, playheadMs: Math.round((session.pipeline.position.endTicks * 1000) / TICKS_PER_SECOND) };
+      return { ...answer, playheadMs: Math.round((session.timeline.position.endTicks * 1000) / TICKS_PER_SECOND) };
     }
     this.#leave(session.sessionId, feed);
     return refusal === null ? DENIED : { status: 406, sentence: refusal };
   }
 
   #answer(
-    { name: playbackId, req, sdp, offer }: OfferRequest,
+    request: OfferRequest,
     sessionId: string,
     feed: WhepFeed,
     viewing: Viewing,
   ): Promise<OfferAnswer | OfferRefusal> {
+    const { name: playbackId, req, sdp, offer } = request;
     const { clock, log, address } = this.#settings;
     const { remoteAddress } = req.socket;
-    const addresses = advertisedAddresses(address.addresses, address.host, req);
-    let isConnected = false;
-    let watcher: Watcher | null = null;
-    return answerOffer({
-      ...{ clock, addresses, port: address.port },
+    let left: (() => void) | null = null;
+    return answerOffer(request, {
+      clock,
+      address,
       open: (handler) => {
         const peer = feed.watch(sdp, offer, handler);
-        const close = (): void => {
+        const stopAsking = viewing.whileAllowed(() => {
           peer.close();
           handler.closed("access revoked");
+        });
+        this.#viewerCount++;
+        left = () => {
+          stopAsking();
+          this.#viewerCount--;
         };
-        watcher = { playbackId, viewing, close };
-        this.#watchers.add(watcher);
         return peer;
       },
-      onConnected: () => {
-        isConnected = true;
-      },
-      onClosed: (reason) => {
-        if (watcher) this.#watchers.delete(watcher);
+      onClosed: (reason, _isWanted, unconnected) => {
+        left?.();
         this.#leave(sessionId, feed);
-        const text = `a WebRTC viewer left: ${reason}`;
-        if (isConnected) log.debug({ playbackId, remoteAddress }, text);
-        else log.info({ playbackId, remoteAddress }, explainUnconnected(reason, offer, addresses, address.port));
+        if (unconnected === null) log.debug({ playbackId, remoteAddress }, `a WebRTC viewer left: ${reason}`);
+        else log.info({ playbackId, remoteAddress }, unconnected);
       },
     });
   }
@@ -141,28 +124,6 @@ export class WhepDelivery implements OfferTaker {
       if (this.#feeds.get(sessionId) === feed) this.#feeds.delete(sessionId);
     };
     if (feed.leave() === 0) this.#settings.clock.after(KEEP_FEED_MS, release);
-  }
-
-  /** Waits for the tracks of a session that has just started. */
-  #tracksOf(feed: WhepFeed): Promise<void> {
-    const { clock } = this.#settings;
-    return new Promise((resolve) => {
-      const look = (waitedMs: number): void => {
-        if (feed.isDecided || waitedMs >= TRACKS_WITHIN_MS) resolve();
-        else clock.after(TRACKS_LOOK_MS, () => look(waitedMs + TRACKS_LOOK_MS));
-      };
-      look(0);
-    });
-  }
-
-  #lookAt(isConcerned: (watcher: Watcher) => boolean): void {
-    for (const watcher of this.#watchers) {
-      if (!isConcerned(watcher)) continue;
-      watcher.viewing.stillAllowed().then(
-        (isAllowed) => isAllowed || watcher.close(),
-        () => watcher.close(),
-      );
-    }
   }
 }
 

@@ -1,19 +1,18 @@
 import type { Offer } from "@weir/formats/sdp";
-import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { DroppedSamples } from "../../feed/dropped-samples.ts";
-import { type FeedSink, SessionFeed } from "../../feed/session-feed.ts";
+import { SessionFeed } from "../../feed/session-feed.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
 import { type AudioTrack, Payload, TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
-import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
+import type { WebrtcViewers } from "../../sent.ts";
+import type { Cut, Sample, TimelineSink } from "../../timeline/timeline-sink.ts";
 import { AudioConversion } from "../../transcode/index.ts";
-import type { Peer, PeerHandler, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
+import type { Peer, PeerHandler } from "../../webrtc/webrtc-process.ts";
 import { hasBFrames, needsRendition } from "./needs-rendition.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 import { takeMeasure } from "./viewers-measure.ts";
-import { WhepLevels } from "./whep-levels.ts";
 import { WhepRendition } from "./whep-rendition.ts";
-import type { WebrtcViewers, WhepSession } from "./whep-session.ts";
+import { WhepRungs, type WhepRungsSettings } from "./whep-rungs.ts";
 import { WhepViewer } from "./whep-viewer.ts";
 
 const OPUS_BPS = 96_000;
@@ -21,12 +20,9 @@ const OPUS_RATE = 48_000;
 /** How long after the last viewer B-frames are still reported as an issue: viewers come and go, but encoder settings stay. */
 const WANTED_MS = 60_000;
 
-export interface WhepFeedSettings {
-  readonly clock: Clock;
+export interface WhepFeedSettings extends Omit<WhepRungsSettings, "sound"> {
   readonly log: Log;
-  readonly peers: WebrtcPeers;
   readonly transcoding: LadderResources;
-  readonly session: WhepSession;
   /** The feed has ended, and its viewers were closed. */
   readonly onOver: () => void;
 }
@@ -35,10 +31,10 @@ export interface WhepFeedSettings {
  * One live session for its WebRTC viewers. H.264 without B-frames and Opus pass through; other video is re-encoded on demand, other audio converted.
  * Created for the first viewer and shared by all.
  */
-export class WhepFeed implements FeedSink, WebrtcViewers {
+export class WhepFeed implements TimelineSink, WebrtcViewers {
   readonly #settings: WhepFeedSettings;
   readonly #log: Log;
-  readonly #levels: WhepLevels;
+  readonly #rungs: WhepRungs;
   /** The session's sound, as Opus. */
   readonly #sound = new SessionFeed();
   readonly #detach: () => void;
@@ -63,11 +59,11 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
 
   constructor(settings: WhepFeedSettings) {
     this.#settings = settings;
-    this.#levels = new WhepLevels({ ...settings, sound: this.#sound });
+    this.#rungs = new WhepRungs({ ...settings, sound: this.#sound });
     this.#log = settings.log.child({ sessionId: settings.session.sessionId });
     this.#dropped = new DroppedSamples(this.#log, "webrtc");
-    settings.session.webrtcViewers = this;
-    this.#detach = settings.session.pipeline.feed.attach(this, { from: "window" });
+    settings.session.sent.webrtc = this;
+    this.#detach = settings.session.outputs.feed.attach(this, { from: "window" });
   }
 
   /** True once the session's tracks are known. */
@@ -101,10 +97,10 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   }
 
   watch(sdp: string, plan: Offer, handler: PeerHandler): Peer {
-    const levels = this.#levels;
+    const rungs = this.#rungs;
     const { clock } = this.#settings;
     const onGone = (gone: WhepViewer) => void this.#viewers.delete(gone);
-    const viewer = new WhepViewer({ clock, levels, onGone }, sdp, plan, handler);
+    const viewer = new WhepViewer({ clock, rungs, onGone }, sdp, plan, handler);
     this.#viewers.add(viewer);
     return viewer;
   }
@@ -122,7 +118,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     this.#stopMaking();
     this.#dropped.report();
     for (const viewer of [...this.#viewers]) viewer.end("the stream ended");
-    this.#levels.close();
+    this.#rungs.close();
     this.#settings.onOver();
   }
 
@@ -143,7 +139,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
 
   cut(cut: Cut): void {
     this.#cut = cut;
-    this.#levels.cut(cut);
+    this.#rungs.cut(cut);
     this.#rendition?.cut(cut);
   }
 
@@ -156,6 +152,10 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   /** Viewers stay connected, because the publisher may return. */
   pause(): void {
     this.#stopMaking();
+  }
+
+  moved(): void {
+    this.close();
   }
 
   end(): void {
@@ -229,7 +229,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   #send(kind: "video" | "audio", isIndependent: boolean, time: number, data: Uint8Array): void {
     if (this.#isOver) return;
     const isOfUse = kind === "audio" || isIndependent || !this.#waitsForKeyframe;
-    const isTaken = isOfUse && this.#levels.send({ kind, isIndependent, time, data });
+    const isTaken = isOfUse && this.#rungs.send({ kind, isIndependent, time, data });
     if (!isTaken) this.#dropped.add(1);
     if (kind === "video") this.#waitsForKeyframe = !isTaken;
   }

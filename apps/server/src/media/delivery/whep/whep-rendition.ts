@@ -1,12 +1,12 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { DroppedSamples } from "../../feed/dropped-samples.ts";
+import { LadderChild } from "../../ladder/ladder-child.ts";
 import { planLadder, type Rung } from "../../ladder/ladder-plan.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
 import type { TranscodeSlot } from "../../ladder/transcode-admission.ts";
 import type { VideoTrack } from "../../packet.ts";
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
-import { type FromChild, SupervisedChild } from "../../transcode/index.ts";
+import type { FromChild } from "../../transcode/index.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 
 const MAX_LONG_SIDE = 1920;
@@ -15,9 +15,6 @@ const MAX_SHORT_SIDE = 1080;
 const BITS_PER_PIXEL = 0.1;
 const COUNTED_FPS = 30;
 const BITRATE = { least: 500_000, most: 6_000_000 };
-/** Beyond this the child is too slow, and pictures are dropped until the source's next keyframe. */
-const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
-const RESTART_MS = [250];
 const STEADY_MS = 5_000;
 
 export interface WhepPicture {
@@ -44,10 +41,8 @@ export class WhepRendition {
   readonly #settings: WhepRenditionSettings;
   readonly #rung: Rung;
   readonly #slot: TranscodeSlot;
-  readonly #dropped: DroppedSamples;
-  readonly #child: SupervisedChild;
+  readonly #child: LadderChild;
   #parameterSets: Uint8Array = new Uint8Array();
-  #waitsForKeyframe = true;
   #lastCut: Cut | null = null;
   #isClosed = false;
 
@@ -55,12 +50,15 @@ export class WhepRendition {
     this.#settings = settings;
     this.#rung = rung;
     this.#slot = slot;
-    this.#dropped = new DroppedSamples(settings.log, "webrtc rendition");
-    this.#child = new SupervisedChild({
-      ...{ clock: settings.clock, children: settings.transcoding.children },
-      ...{ restartMs: RESTART_MS, steadyMs: STEADY_MS },
+    const { clock, log, transcoding } = settings;
+    this.#child = new LadderChild({
+      ...transcoding,
+      ...{ clock, log, name: "webrtc rendition", steadyMs: STEADY_MS },
+      // Viewers join with pictures since the last keyframe, which are encoded as fast as it goes.
+      maxLagMs: Number.POSITIVE_INFINITY,
       message: (message) => this.#receive(message),
-      died: (reason, isLast) => this.#died(reason, isLast),
+      ended: () => {},
+      died: (reason, isLast) => isLast && this.#fail(reason),
       restart: () => this.#start(),
     });
     this.#start();
@@ -77,16 +75,11 @@ export class WhepRendition {
 
   cut(cut: Cut): void {
     this.#lastCut = cut;
-    this.#child.send({ type: "cut", msn: cut.msn, ticks: cut.ticks });
+    this.#child.cut(cut);
   }
 
-  sample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): void {
-    const child = this.#child;
-    if (!child.mediaArrived()) return;
-    if (child.backlogBytes > MAX_BACKLOG_BYTES) this.#waitsForKeyframe = true;
-    else if (isIndependent) this.#waitsForKeyframe = false;
-    if (this.#waitsForKeyframe) this.#dropped.add(1);
-    else child.give({ type: "packet", isIndependent, dts, pts, data: data.bytes });
+  sample(sample: Sample): void {
+    this.#child.sample(sample);
   }
 
   close(): void {
@@ -94,16 +87,10 @@ export class WhepRendition {
     this.#isClosed = true;
     this.#child.drop();
     this.#slot.release();
-    this.#dropped.report();
   }
 
   #start(): void {
-    const { transcoding, track } = this.#settings;
-    const { codec, width, height } = track;
-    this.#child.start();
-    this.#waitsForKeyframe = true;
-    const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
-    this.#child.send({ type: "start", start: { ...transcoding.encoding, video, rungs: [this.#rung] } });
+    this.#child.start(this.#settings.track, [this.#rung], null);
     if (this.#lastCut) this.cut(this.#lastCut);
   }
 
@@ -111,17 +98,11 @@ export class WhepRendition {
     if (message.type === "ready") {
       this.#parameterSets = parameterSetsOf(Buffer.from(message.rungs[0]?.config ?? "", "base64"));
     } else if (message.type === "packet") {
-      this.#child.succeeded();
+      this.#child.process.succeeded();
       const { isIndependent, pts: time } = message;
       const data = pictureBytes(this.#parameterSets, isIndependent, message.data);
       this.#settings.onPicture({ time, isIndependent, data });
     } else if (message.type === "error" && message.isFatal) this.#fail(message.message);
-  }
-
-  #died(reason: string, isLast: boolean): void {
-    if (isLast) return this.#fail(reason);
-    const { log } = this.#settings;
-    log.warn({ reason }, "the transcoder of a WebRTC rendition died; a new one continues at the next keyframe");
   }
 
   #fail(reason: string): void {

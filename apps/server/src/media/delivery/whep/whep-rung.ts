@@ -1,6 +1,6 @@
-import type { Feed, FeedSink } from "../../feed/session-feed.ts";
+import type { Feed } from "../../feed/session-feed.ts";
 import { TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
-import type { Sample } from "../../timeline/timeline-sink.ts";
+import type { Sample, TimelineSink } from "../../timeline/timeline-sink.ts";
 import type { PeerSource } from "../../webrtc/webrtc-process.ts";
 import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
@@ -9,7 +9,7 @@ import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
  * A rung of the session's ladder with the session's Opus, for viewers whose network cannot carry the source. They synchronize media by arrival, so
  * the feed must bring sound with the pictures of the same time.
  */
-export class WhepRung implements FeedSink {
+export class WhepRung implements TimelineSink {
   readonly source: PeerSource;
   readonly #onSent: (bytes: number) => void;
   readonly #detach: () => void;

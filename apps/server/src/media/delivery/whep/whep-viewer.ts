@@ -4,13 +4,13 @@ import { LinkMeter } from "../../webrtc/link-meter.ts";
 import type { PeerHandler, ViewingPeer } from "../../webrtc/webrtc-process.ts";
 import type { PeerReport } from "../../webrtc/webrtc-protocol.ts";
 import { type QualityChoice, ViewerQuality } from "./viewer-quality.ts";
-import { BEST, type WhepLevels } from "./whep-levels.ts";
+import { BEST, type WhepRungs } from "./whep-rungs.ts";
 
-/** One WebRTC viewer of a session, with the level that its network can carry. */
+/** One WebRTC viewer of a session, with the rung that its network can carry. */
 export class WhepViewer {
   readonly link = new LinkMeter();
   readonly #clock: Clock;
-  readonly #levels: WhepLevels;
+  readonly #rungs: WhepRungs;
   readonly #quality = new ViewerQuality(BEST);
   readonly #peer: ViewingPeer;
   readonly #handler: PeerHandler;
@@ -19,16 +19,16 @@ export class WhepViewer {
   #isGone = false;
 
   constructor(
-    { clock, levels, onGone }: { clock: Clock; levels: WhepLevels; onGone: (viewer: WhepViewer) => void },
+    { clock, rungs, onGone }: { clock: Clock; rungs: WhepRungs; onGone: (viewer: WhepViewer) => void },
     sdp: string,
     plan: Offer,
     handler: PeerHandler,
   ) {
     this.#clock = clock;
-    this.#levels = levels;
+    this.#rungs = rungs;
     this.#handler = handler;
     this.#onGone = onGone;
-    this.#peer = levels.enter(this.#given.name).watch(sdp, plan, {
+    this.#peer = rungs.enter(this.#given.name).watch(sdp, plan, {
       ...handler,
       report: (report) => this.#judge(report),
       closed: (reason) => {
@@ -38,7 +38,7 @@ export class WhepViewer {
     });
   }
 
-  /** True if it gets less than the best level. */
+  /** True if it gets less than the best rung. */
   get isLowered(): boolean {
     return this.#given.isKeyframesOnly || this.#given.name !== BEST;
   }
@@ -58,18 +58,18 @@ export class WhepViewer {
   #judge(report: PeerReport): void {
     this.link.report(report);
     const given = this.#given;
-    const chosen = this.#quality.judge(report, this.#levels.list, this.#clock.monotonic());
+    const chosen = this.#quality.judge(report, this.#rungs.list, this.#clock.monotonic());
     if (chosen === given || this.#isGone) return;
     this.#given = chosen;
-    const source = this.#levels.enter(chosen.name);
+    const source = this.#rungs.enter(chosen.name);
     this.#peer.show(source, { isKeyframesOnly: chosen.isKeyframesOnly, stopsBefore: this.#quality.isFalling });
-    this.#levels.leave(given.name);
+    this.#rungs.leave(given.name);
   }
 
   #leave(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    this.#levels.leave(this.#given.name);
+    this.#rungs.leave(this.#given.name);
     this.#onGone(this);
   }
 }

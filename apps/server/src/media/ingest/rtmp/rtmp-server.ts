@@ -1,5 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import type { Timer } from "../../../platform/clock.ts";
+import type { TlsFiles } from "../../../platform/http/tls-files.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Listener } from "../../../platform/listener.ts";
 import { loadReceiveMark, type SetReceiveMark } from "../../../platform/receive-mark.ts";
@@ -9,35 +11,46 @@ import { RtmpPublisher } from "./rtmp-publisher.ts";
 
 /** Additional connections allowed, for those being closed. */
 const CLOSING_SHARE = 0.1;
+const TLS_HANDSHAKE_MS = 10_000;
 
 export interface RtmpServerSettings {
   readonly publishing: PublishSettings;
   readonly listener: Listener;
+  /** The port for RTMP over TLS, and its certificate; null for none. */
+  readonly secure: { readonly listener: Listener; readonly tls: TlsFiles } | null;
   /** The proxies that may name their client in a PROXY header. */
   readonly proxies: TrustedProxies;
   readonly maxConnections: number;
 }
 
-/** Listens for RTMP publishers. The number of connections is limited; each is an `RtmpPublisher`. */
+/** Listens for RTMP publishers, with and without TLS. The number of connections is limited; each is an `RtmpPublisher`. */
 export class RtmpServer {
   readonly #settings: RtmpServerSettings;
   readonly #server: Server;
+  readonly #secureServer: TlsServer | null;
+  readonly #maxSockets: number;
+  /** Of both ports, those in a TLS handshake too. */
+  readonly #sockets = new Set<Socket>();
   readonly #connections = new Map<Socket, ReadMark>();
+  #unwatch = () => {};
   /** Runs while there is a connection. */
   #looks: Timer | null = null;
   #setReceiveMark: SetReceiveMark | null = null;
 
   constructor(settings: RtmpServerSettings) {
     this.#settings = settings;
-    this.#server = createServer((socket) => this.#accept(socket));
-    this.#server.maxConnections = Math.ceil(settings.maxConnections * (1 + CLOSING_SHARE));
+    this.#maxSockets = Math.ceil(settings.maxConnections * (1 + CLOSING_SHARE));
+    this.#server = createServer((socket) => this.#count(socket) && this.#accept(socket));
+    this.#secureServer = settings.secure && this.#createSecure(settings.secure.tls);
   }
 
-  /** Throws `StartupError` if the port is taken or not allowed. */
+  /** Throws `StartupError` if a port is taken or not allowed. */
   async listen(): Promise<void> {
-    const { listener, publishing } = this.#settings;
+    const { listener, secure, publishing } = this.#settings;
     this.#setReceiveMark = await loadReceiveMark();
-    await listener.open(this.#server, (err) => publishing.log.error({ err }, "could not accept an RTMP connection"));
+    const failed = (err: Error) => publishing.log.error({ err }, "could not accept an RTMP connection");
+    await listener.open(this.#server, failed);
+    if (this.#secureServer) await secure?.listener.open(this.#secureServer, failed);
   }
 
   get connectionCount(): number {
@@ -46,17 +59,45 @@ export class RtmpServer {
 
   /** Accepts no new connections; existing ones continue. */
   stopListening(): void {
-    if (this.#server.listening) this.#server.close();
+    for (const server of this.#servers) if (server.listening) server.close();
   }
 
   async close(): Promise<void> {
     this.#stopLooking();
-    const closed = new Promise<void>((resolve) => {
-      if (this.#server.listening) this.#server.close(() => resolve());
-      else resolve();
-    });
-    for (const socket of this.#connections.keys()) socket.destroy();
-    await closed;
+    this.#unwatch();
+    const closed = this.#servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          if (server.listening) server.close(() => resolve());
+          else resolve();
+        }),
+    );
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(closed);
+  }
+
+  get #servers(): Server[] {
+    return this.#secureServer ? [this.#server, this.#secureServer] : [this.#server];
+  }
+
+  #createSecure(tls: TlsFiles): TlsServer {
+    const server = createTlsServer({ ...tls.current, handshakeTimeout: TLS_HANDSHAKE_MS });
+    server.on("connection", (socket) => this.#count(socket));
+    server.on("secureConnection", (socket) => this.#accept(socket));
+    server.on("tlsClientError", () => {}); // the socket is destroyed
+    this.#unwatch = tls.watch((identity) => server.setSecureContext(identity));
+    return server;
+  }
+
+  /** False if there is no room: the socket is closed. */
+  #count(socket: Socket): boolean {
+    if (this.#sockets.size >= this.#maxSockets) {
+      socket.destroy();
+      return false;
+    }
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    return true;
   }
 
   #accept(socket: Socket): void {

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import {
   type AmfValue,
   ChunkReader,
@@ -57,6 +58,14 @@ export class RtmpTestClient {
       this.#wake();
     });
     socket.once("close", () => this.#wake());
+  }
+
+  /** Over TLS; `ca` is the certificate to trust. */
+  static async openSecure(port: number, ca: string): Promise<RtmpTestClient> {
+    const socket = connectTls({ host: "127.0.0.1", servername: "localhost", port, ca });
+    const client = new RtmpTestClient(socket);
+    await once(socket, "secureConnect");
+    return client;
   }
 
   static async open(port: number, localAddress = "127.0.0.1"): Promise<RtmpTestClient> {

@@ -1,13 +1,14 @@
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Listener } from "../../../platform/listener.ts";
 import { IngestRig } from "../ingest-rig.ts";
-import { RtmpServer } from "./rtmp-server.ts";
+import { RtmpServer, type RtmpServerSettings } from "./rtmp-server.ts";
 
 export interface RtmpTestServerOptions {
   readonly maxConnections?: number;
   readonly proxies?: readonly string[];
   /** A free port by default. */
   readonly port?: number;
+  readonly secure?: RtmpServerSettings["secure"];
 }
 
 /** An `RtmpServer` on loopback with an `IngestRig`. */
@@ -15,12 +16,14 @@ export class RtmpTestServer extends IngestRig implements AsyncDisposable {
   readonly listener: Listener;
   readonly server: RtmpServer;
 
-  private constructor({ maxConnections = 2_000, proxies = [], port = 0 }: RtmpTestServerOptions) {
+  private constructor(options: RtmpTestServerOptions) {
+    const { maxConnections = 2_000, proxies = [], port = 0 } = options;
     super({ maxConnections });
     this.listener = new Listener("RTMP", "127.0.0.1", port);
     this.server = new RtmpServer({
       publishing: this.publishing,
       listener: this.listener,
+      secure: options.secure ?? null,
       proxies: new TrustedProxies(proxies),
       maxConnections,
     });

@@ -4,15 +4,10 @@ import { lengthPrefixed } from "@weir/formats/codecs";
 import { readOffer } from "@weir/formats/sdp";
 import { describe, expect, it } from "vitest";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { messageReader } from "../../../platform/pipe-frames.ts";
 import { browserOffer, FakePeers } from "../../testing/fake-peers.ts";
 import { VIDEO } from "../../testing/synthetic-source.ts";
-import {
-  type FromChild,
-  type ToChild,
-  type TranscodeChildHandler,
-  type TranscodeChildren,
-  toChildReader,
-} from "../../transcode/index.ts";
+import type { FromChild, ToChild, TranscodeChildHandler, TranscodeChildren } from "../../transcode/index.ts";
 import type { OfferAnswer } from "../../webrtc/webrtc-endpoint.ts";
 import { IngestRig } from "../ingest-rig.ts";
 import { WhipIngest } from "./whip-ingest.ts";
@@ -28,7 +23,7 @@ function audioChild() {
   let kills = 0;
   const children: TranscodeChildren = {
     take(taker) {
-      const read = toChildReader();
+      const read = messageReader<ToChild>();
       handler = taker;
       return {
         pid: 1,

@@ -1,4 +1,4 @@
-import type { LinkMeasure } from "../../packet.ts";
+import type { LinkMeasure } from "../../../ports/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import { LinkMeter } from "../../webrtc/link-meter.ts";
 import type { OfferRefusal } from "../../webrtc/webrtc-endpoint.ts";

@@ -1,8 +1,7 @@
 import { rangeOfConfig } from "@weir/formats/codecs";
 import { writeMultivariantPlaylist } from "@weir/formats/hls";
 import type { Track } from "../../packet.ts";
-import type { LiveRendition } from "../live-rendition.ts";
-import type { LiveSegment } from "../live-segment.ts";
+import type { WindowRendition, WindowSegment } from "../window-rendition.ts";
 
 /** Assumed before any measurement. */
 const UNMEASURED_BPS = { video: 2_500_000, audio: 160_000 };
@@ -12,7 +11,7 @@ const MARGINS = { early: 1.5, settled: 1.1 };
 
 /** A rendition as offered to viewers. */
 export interface ListedRendition {
-  readonly rendition: LiveRendition;
+  readonly rendition: WindowRendition;
   readonly track: Track;
   /** Bits per second of its encoder; absent for the source. */
   readonly plannedBps?: number;
@@ -53,7 +52,7 @@ export function liveMultivariant(
 }
 
 /** The track of a rendition's newest segment with bytes; null if there is none. */
-export function newestTrack(rendition: LiveRendition): Track | null {
+export function newestTrack(rendition: WindowRendition): Track | null {
   if (rendition.open?.init) return rendition.open.init.track;
   return rendition.listed.findLast((segment) => segment.init !== null)?.init?.track ?? null;
 }
@@ -65,12 +64,12 @@ interface Measured {
 }
 
 function measure(
-  { open, listed, peakBps }: LiveRendition,
+  { open, listed, peakBps }: WindowRendition,
   plannedBps: number | undefined,
   { kind, announcedBps = 0 }: Track,
 ): Measured {
   const whole = listed.filter((segment) => segment.bytes > 0);
-  const measured: readonly LiveSegment[] = whole.length > 0 ? whole : open ? [open] : [];
+  const measured: readonly WindowSegment[] = whole.length > 0 ? whole : open ? [open] : [];
   let bits = 0;
   let seconds = 0;
   for (const segment of measured) {

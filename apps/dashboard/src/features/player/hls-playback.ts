@@ -1,0 +1,243 @@
+import type Hls from "hls.js";
+import type { ErrorData } from "hls.js";
+import { playerStrings as text } from "../../shared/strings/player-strings.ts";
+import { isAnotherPlaying, joinOnePlaying } from "./one-playing.ts";
+import { type Quality, qualitiesOf } from "./qualities.ts";
+
+export interface PlaybackFigures {
+  /** Seconds between the server's receiving a picture and its being shown; null before the first and for recordings. */
+  readonly latencySeconds: number | null;
+  readonly stalls: number;
+}
+
+export interface PlaybackListener {
+  onFigures(figures: PlaybackFigures): void;
+  /** A sentence about what keeps the video from playing; null when nothing does. */
+  onProblem(problem: string | null): void;
+  /** The qualities to choose from; empty where the browser chooses by itself. */
+  onQualities(qualities: readonly Quality[]): void;
+  /** The quality that is on the screen, as the id of one of them. */
+  onShown(quality: string | null): void;
+}
+
+/** The controls of a running playback. */
+export interface PlaybackControl {
+  /** Switches to a quality from the next segment on; null leaves the choice to the player. */
+  choose(quality: string | null): void;
+  /** The position in the video's time at which live playback belongs, in seconds; null before the first playlist and for recordings. */
+  liveEdge(): number | null;
+  /** Continues at another address of the same video, such as one with a newer token. */
+  moveTo(src: string): void;
+}
+
+const RETRY_MS = 2000;
+/** Loading again for sound that came takes effect at once; this bounds what a list without it could cause. */
+const SOUND_RELOAD_MS = 10_000;
+/** A live picture that was paused for longer than this goes on at the live edge: the window that it was in is gone. */
+const RESUME_MS = 2000;
+
+/**
+ * Plays one HLS address in a video element until the signal aborts. A live one that ends or fails is tried again every two seconds,
+ * because its owner knows the stream to be live.
+ */
+export function playHls(
+  video: HTMLVideoElement,
+  src: string,
+  live: boolean,
+  listener: PlaybackListener,
+  signal: AbortSignal,
+): PlaybackControl {
+  const choice: Choice = { src, quality: null, apply: () => {}, reload: () => {}, liveEdge: () => null };
+  run(video, live, listener, choice, signal).catch(() => listener.onProblem(text.unreachable));
+  return {
+    choose: (quality) => {
+      choice.quality = quality;
+      choice.apply();
+    },
+    liveEdge: () => (live ? choice.liveEdge() : null),
+    moveTo: (next) => {
+      choice.src = next;
+      choice.reload();
+    },
+  };
+}
+
+interface Choice {
+  src: string;
+  quality: string | null;
+  apply: () => void;
+  reload: () => void;
+  liveEdge: () => number | null;
+}
+
+async function run(
+  video: HTMLVideoElement,
+  live: boolean,
+  listener: PlaybackListener,
+  choice: Choice,
+  signal: AbortSignal,
+): Promise<void> {
+  const { default: Hls } = await import("hls.js");
+  if (signal.aborted) return;
+  let current: Hls | null = null;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const figuresAt = countStalls(video, signal);
+  const timer = setInterval(() => listener.onFigures(figuresAt(live ? playingDateOf(video, current) : null)), 500);
+
+  choice.liveEdge = () => current?.liveSyncPosition ?? null;
+  const attach = (): void => {
+    // A recording continues where it was.
+    const startSeconds = live || video.currentTime === 0 ? null : video.currentTime;
+    current?.destroy();
+    current = null;
+    if (!Hls.isSupported()) {
+      playNatively(video, choice.src, listener);
+      return;
+    }
+    current = hlsPlayer(Hls, live, startSeconds, (data) => {
+      listener.onProblem(problemOf(data));
+      tryAgain();
+    });
+    offerQualities(Hls, current, listener, choice);
+    if (live) hearLateSound(Hls, current, attachForSound);
+    current.loadSource(choice.src);
+    current.attachMedia(video);
+  };
+  let soundAt = Number.NEGATIVE_INFINITY;
+  const attachForSound = (): void => {
+    if (performance.now() - soundAt < SOUND_RELOAD_MS) return;
+    soundAt = performance.now();
+    attach();
+  };
+  choice.reload = attach;
+  const tryAgain = (): void => {
+    clearTimeout(retry);
+    retry = setTimeout(attach, RETRY_MS);
+  };
+
+  video.addEventListener("playing", () => listener.onProblem(null), { signal });
+  joinOnePlaying(video, signal);
+  const pauses = keepPauses(video, live, () => current, signal);
+  // A browser may refuse to start by itself; the video's own controls are there for that. A live picture that comes by itself
+  // interrupts nobody who watches a recording.
+  const start = (): void => {
+    if (!pauses.byHand() && !(live && isAnotherPlaying(video))) video.play().catch(() => {});
+  };
+  video.addEventListener("loadeddata", start, { signal });
+  if (live) video.addEventListener("ended", tryAgain, { signal });
+  signal.addEventListener("abort", () => {
+    clearInterval(timer);
+    clearTimeout(retry);
+    current?.destroy();
+    video.removeAttribute("src");
+  });
+  attach();
+}
+
+function hlsPlayer(
+  Player: typeof Hls,
+  live: boolean,
+  startSeconds: number | null,
+  onFatal: (data: ErrorData) => void,
+): Hls {
+  const hls = new Player({
+    // The distance to the live edge is the playlist's own hold-back: hls.js takes it when nothing is set here.
+    startPosition: startSeconds ?? -1,
+    lowLatencyMode: live,
+    // At a rate of 1 the player never catches up after a stall (measured: 1.2 s behind with this, 2.4 s without).
+    maxLiveSyncPlaybackRate: live ? 1.5 : 1,
+    backBufferLength: 10,
+    // Our segments are fMP4 already, so there is nothing to work on; and a blob worker would need its own CSP entry.
+    enableWorker: false,
+  });
+  hls.on(Player.Events.ERROR, (_event, data) => {
+    if (data.fatal) onFatal(data);
+  });
+  return hls;
+}
+
+/**
+ * Reloads a live stream that had only pictures when its first sound comes. hls.js reads the list of tracks once, but the playlist of the pictures
+ * reports all renditions.
+ */
+function hearLateSound(Player: typeof Hls, hls: Hls, reload: () => void): void {
+  hls.on(Player.Events.LEVEL_UPDATED, (_event, { details }) => {
+    const isSilent = hls.audioTracks.length === 0 && hls.levels.some(({ width }) => width > 0);
+    const reports = details.renditionReports ?? [];
+    if (isSilent && reports.some(({ URI }) => URI?.includes("/audio/"))) reload();
+  });
+}
+
+function offerQualities(Player: typeof Hls, hls: Hls, listener: PlaybackListener, choice: Choice): void {
+  let qualities: Quality[] = [];
+  choice.apply = () => {
+    hls.nextLevel = qualities.find(({ id }) => id === choice.quality)?.level ?? -1;
+  };
+  const offer = (): void => {
+    qualities = qualitiesOf(hls.levels);
+    listener.onQualities(qualities);
+  };
+  hls.on(Player.Events.MANIFEST_PARSED, () => {
+    offer();
+    if (choice.quality !== null) choice.apply();
+  });
+  // A level that will not load is taken out, and the others get new places.
+  hls.on(Player.Events.LEVELS_UPDATED, offer);
+  hls.on(Player.Events.LEVEL_SWITCHED, (_event, { level }) => {
+    listener.onShown(qualities.find((quality) => quality.level === level)?.id ?? null);
+  });
+}
+
+/** Remembers that a viewer paused, so that no reload starts the video again, and brings a live one back to the live edge. */
+function keepPauses(
+  video: HTMLVideoElement,
+  live: boolean,
+  player: () => Hls | null,
+  signal: AbortSignal,
+): { byHand(): boolean } {
+  let pausedAt: number | null = null;
+  // A video also pauses at its end and when its source is removed; no viewer pressed pause then.
+  const onPause = (): void => {
+    if (!video.ended) pausedAt = performance.now();
+  };
+  video.addEventListener("pause", onPause, { signal });
+  video.addEventListener(
+    "play",
+    () => {
+      const edge = player()?.liveSyncPosition;
+      const wasLong = pausedAt !== null && performance.now() - pausedAt > RESUME_MS;
+      pausedAt = null;
+      if (live && wasLong && edge != null && edge > video.currentTime) video.currentTime = edge;
+    },
+    { signal },
+  );
+  return { byHand: () => pausedAt !== null };
+}
+
+/** Safari before ManagedMediaSource. It knows neither stalls nor parts as well as hls.js, but it plays. */
+function playNatively(video: HTMLVideoElement, src: string, listener: PlaybackListener): void {
+  if (video.canPlayType("application/vnd.apple.mpegurl") === "") listener.onProblem(text.unsupported);
+  else video.src = src;
+}
+
+function playingDateOf(video: HTMLVideoElement, hls: Hls | null): number | null {
+  if (video.paused || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return null;
+  return hls?.playingDate?.getTime() ?? null;
+}
+
+function countStalls(video: HTMLVideoElement, signal: AbortSignal): (playingDate: number | null) => PlaybackFigures {
+  let stalls = 0;
+  let hasPlayed = false;
+  video.addEventListener("playing", () => (hasPlayed = true), { signal });
+  video.addEventListener("waiting", () => void (hasPlayed && !video.seeking && stalls++), { signal });
+  return (playingDate) => ({
+    stalls,
+    latencySeconds: playingDate === null ? null : (Date.now() - playingDate) / 1000,
+  });
+}
+
+function problemOf(data: ErrorData): string {
+  if (data.response?.code === 401 || data.response?.code === 403) return text.refused;
+  if (data.type === "mediaError") return text.undecodable;
+  return text.retrying(text.unreachable);
+}

@@ -1,0 +1,46 @@
+import { DownloadFailed } from "../../platform/outbound/outbound-download.ts";
+import type { ImportRequest } from "../../platform/uploads/upload-import.ts";
+import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
+import { TaskFailed } from "../../ports/index.ts";
+import type { Deps } from "../deps.ts";
+import type { DomainConfig } from "../settings.ts";
+import { RunFailed } from "../tasks/index.ts";
+import { type AssetTask, lockAssetFor } from "./asset-task.ts";
+import { projectRoom } from "./project-room.ts";
+
+const NO_ROOM = "The project has no room for this file: delete assets or recordings, then retry the asset.";
+
+export interface ImportTaskDeps extends Deps, Pick<DomainConfig, "maxUploadBytes" | "assetBytesPerProject"> {
+  /** Bring the file at an address to the object store as if it had been uploaded. */
+  importFile(request: ImportRequest): Promise<void>;
+}
+
+/** Fetches the file of one asset, which waits meanwhile. Once the file is in the object store, its upload gate queues what comes next. */
+export function importTask({ db, maxUploadBytes, assetBytesPerProject, importFile }: ImportTaskDeps): AssetTask<void> {
+  return {
+    name: "import-asset",
+    lock: (trx, id, at) => lockAssetFor("import-asset", trx, id, at),
+    begin: async () => [],
+    async run({ id, project_id, source }, { signal, progressed }) {
+      const room = await projectRoom(db, project_id, assetBytesPerProject);
+      if (room === 0 || source.type !== "url") throw new TaskFailed(NO_ROOM, { isFinal: true });
+      const maxBytes = Math.min(maxUploadBytes, room ?? maxUploadBytes);
+      try {
+        await importFile({ id, url: source.url, maxBytes, signal, onProgress: progressed });
+      } catch (error) {
+        throw signal.aborted ? error : failureOf(error);
+      }
+    },
+    finish: async () => [],
+  };
+}
+
+function failureOf(error: unknown): RunFailed {
+  const isForeign = error instanceof DownloadFailed || error instanceof UploadRefused;
+  const why = isForeign ? error.message : "of an error of this server";
+  return new RunFailed(`The file could not be fetched: ${why}. Check the address, then retry the asset.`, {
+    isFinal: error instanceof DownloadFailed && error.isFinal,
+    meanwhile: `The file could not be fetched yet: ${why}. Weir tries again.`,
+    cause: error,
+  });
+}

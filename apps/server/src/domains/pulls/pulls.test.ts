@@ -1,0 +1,157 @@
+import type { Stream } from "@weir/contract";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
+
+let kit: TestDomains;
+beforeAll(async () => {
+  kit = await startTestDomains();
+});
+afterAll(() => kit[Symbol.asyncDispose]());
+
+let count = 0;
+const newSource = () => `https://user:secret@camera.example.com/${count++}.m3u8`;
+const hidden = (source: string) => source.replace("user:secret", "***:***");
+const read = async (id: string) => (await kit.call("GET", `/api/stream/${id}`)).json<Stream>();
+const leaseOf = async (id: string) => (await kit.domains.pullGate.claim(100)).find(({ streamId }) => streamId === id);
+
+async function put(body: Record<string, unknown>, query = ""): Promise<{ status: number; stream: Stream }> {
+  const answer = await kit.call("PUT", `/api/stream/pull${query}`, { name: "p", profiles: [], ...body });
+  return { status: answer.statusCode, stream: answer.json() };
+}
+
+it("a source is created once, then replaced: what the second body does not name is cleared", async () => {
+  const source = newSource();
+  const first = await put({ pull: { source }, record: true, userTags: { a: "b" }, creatorId: "c" });
+  expect(first.status).toBe(201);
+  await kit.call("PATCH", `/api/stream/${first.stream.id}`, { suspended: true });
+  const second = await put({ name: "new", pull: { source, headers: { "X-Token": "t" } } });
+  expect(second.status).toBe(200);
+  const { id, playbackId, streamKey } = first.stream;
+  expect(second.stream).toMatchObject({ id, playbackId, streamKey, name: "new", record: false, suspended: false });
+  expect(second.stream).not.toHaveProperty("userTags");
+  expect(second.stream).not.toHaveProperty("creatorId");
+});
+
+it("two requests for a new source at once create one stream", async () => {
+  const pull = { source: newSource() };
+  const answers = await Promise.all([put({ pull }), put({ pull }), put({ pull })]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 201]);
+  expect(new Set(answers.map(({ stream }) => stream.id)).size).toBe(1);
+});
+
+it("by its creator a stream is replaced if there is one, and none if there are two", async () => {
+  const creatorId = "harbour";
+  const first = await put({ creatorId, pull: { source: newSource() } }, "?key=creatorId");
+  const other = newSource();
+  const second = await put({ creatorId, pull: { source: other } }, "?key=creatorId");
+  expect([second.status, second.stream.id]).toEqual([200, first.stream.id]);
+  expect(second.stream.pull).toEqual({ source: hidden(other) });
+  await kit.call("POST", "/api/stream", { name: "s", creatorId });
+  expect((await put({ creatorId, pull: { source: other } }, "?key=creatorId")).status).toBe(400);
+  expect((await put({ pull: { source: other } }, "?key=name")).status).toBe(400);
+});
+
+it("user name, password and headers of a source are in no answer, and no filter finds them", async () => {
+  const source = newSource();
+  const pull = { source, headers: { Authorization: "Bearer secret" } };
+  const { stream } = await put({ pull });
+  expect(stream.pull).toEqual({ source: hidden(source), headers: { Authorization: "***" } });
+  const list = async (value: string) =>
+    (
+      await kit.call("GET", `/api/stream?filters=${encodeURIComponent(JSON.stringify([{ id: "pull.source", value }]))}`)
+    ).json();
+  expect(await list(source)).toEqual([]);
+  expect(await list(source.replace("user:secret@", ""))).toMatchObject([{ id: stream.id }]);
+  expect((await put({ pull: stream.pull })).status).toBe(400);
+  expect((await put({ pull: { source, headers: { Authorization: "***" } } })).status).toBe(400);
+});
+
+it.each([{ host: "a" }, { "Content-Length": "1" }, { "a b": "c" }, { a: "b\r\nc: d" }])(
+  "the headers %j are refused",
+  async (headers) => expect((await put({ pull: { source: newSource(), headers } })).status).toBe(400),
+);
+
+it("a stream made with a source is pulled only when it is started; one without has none to start", async () => {
+  const made = await kit.call("POST", "/api/stream", { name: "s", pull: { source: newSource() } });
+  const { id } = made.json<Stream>();
+  expect(await leaseOf(id)).toBeUndefined();
+  expect((await kit.call("POST", `/api/stream/${id}/start-pull`)).statusCode).toBe(204);
+  expect((await read(id)).status.pull).toMatchObject({ state: "waiting" });
+  expect(await leaseOf(id)).toMatchObject({ streamId: id });
+  const plain = (await kit.call("POST", "/api/stream", { name: "s" })).json<Stream>();
+  const refused = await kit.call("POST", `/api/stream/${plain.id}/start-pull`);
+  expect([refused.statusCode, refused.json().errors]).toEqual([400, ["stream does not have a pull source"]]);
+});
+
+it("one of two nodes pulls a stream; the other does when the first has left", async () => {
+  const { stream } = await put({ pull: { source: newSource() } });
+  const two = kit.another("two");
+  await two.node.join();
+  const three = kit.another("three");
+  await three.node.join();
+  const claims = await Promise.all([two.pullGate.claim(100), three.pullGate.claim(100)]);
+  const [first, second] = claims[0].some(({ streamId }) => streamId === stream.id) ? [two, three] : [three, two];
+  const mine = (leases: readonly { streamId: string }[]) => leases.filter(({ streamId }) => streamId === stream.id);
+  expect(claims.flatMap(mine)).toHaveLength(1);
+  const [lease] = mine(await first.pullGate.claim(0)) as Parameters<typeof first.pullGate.source>;
+  expect(await first.pullGate.source(lease)).toMatchObject({ streamKey: stream.streamKey });
+  expect(await second.pullGate.source(lease)).toBeNull();
+  await second.pullGate.report(lease, "ended", null);
+  expect(mine(await second.pullGate.claim(100))).toEqual([]);
+  await first.node.leave();
+  expect(mine(await second.pullGate.claim(100))).toHaveLength(1);
+  await second.node.leave();
+  await Promise.all([two.close(), three.close()]);
+});
+
+it("a terminated pull ends and says so; a report that comes later does not count", async () => {
+  const { stream } = await put({ pull: { source: newSource() } });
+  const lease = await leaseOf(stream.id);
+  if (!lease) throw new Error("there is no lease");
+  await kit.domains.pullGate.report(lease, "retrying", "The source answered 500.");
+  expect((await read(stream.id)).status.pull).toMatchObject({ state: "retrying", reason: "The source answered 500." });
+  expect((await kit.call("DELETE", `/api/stream/${stream.id}/terminate`)).statusCode).toBe(204);
+  expect(await leaseOf(stream.id)).toBeUndefined();
+  expect(await kit.domains.pullGate.source(lease)).toBeNull();
+  await kit.domains.pullGate.report(lease, "retrying", "late");
+  expect((await read(stream.id)).status.pull).toMatchObject({
+    state: "ended",
+    reason: expect.stringContaining("terminated"),
+  });
+});
+
+it("the same request again leaves a running pull alone; another source, or a start, begins it anew", async () => {
+  const creatorId = "same";
+  const pull = { source: newSource() };
+  const { stream } = await put({ creatorId, pull }, "?key=creatorId");
+  const versions = [(await leaseOf(stream.id))?.version];
+  await put({ creatorId, pull }, "?key=creatorId");
+  versions.push((await leaseOf(stream.id))?.version);
+  await put({ creatorId, pull: { source: newSource() } }, "?key=creatorId");
+  versions.push((await leaseOf(stream.id))?.version);
+  await kit.call("POST", `/api/stream/${stream.id}/start-pull`);
+  versions.push((await leaseOf(stream.id))?.version);
+  expect(versions).toEqual([1, 1, 2, 3]);
+});
+
+it("while somebody else is live on the stream, its source is not connected to", async () => {
+  const { stream } = await put({ pull: { source: newSource() } });
+  const lease = await leaseOf(stream.id);
+  if (!lease) throw new Error("there is no lease");
+  const { publishGate, pullGate } = kit.domains;
+  const request = { protocol: "rtmp", streamKey: stream.streamKey ?? "", remoteAddress: "192.0.2.1" } as const;
+  const decision = await publishGate.authorize(request);
+  if (!decision.ok) throw new Error("refused");
+  await publishGate.begin(decision.grant, kit.clock.now());
+  expect(await pullGate.source(lease)).toBe("busy");
+});
+
+it("streams that are suspended or deleted are not pulled", async () => {
+  const one = (await put({ pull: { source: newSource() } })).stream;
+  const two = (await put({ pull: { source: newSource() } })).stream;
+  await kit.call("PATCH", `/api/stream/${one.id}`, { suspended: true });
+  await kit.call("DELETE", `/api/stream/${two.id}`);
+  expect([await leaseOf(one.id), await leaseOf(two.id)]).toEqual([undefined, undefined]);
+  await kit.call("PATCH", `/api/stream/${one.id}`, { suspended: false });
+  expect(await leaseOf(one.id)).toBeDefined();
+});

@@ -1,0 +1,193 @@
+import { createCipheriv } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { systemClock } from "../../../platform/clock.ts";
+import { Outbound } from "../../../platform/outbound/outbound.ts";
+import { openSource } from "./open-source.ts";
+
+const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
+const HALF = 188 * 60;
+
+const servers: Server[] = [];
+afterEach(() =>
+  Promise.all(
+    servers.splice(0).map((server) => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    }),
+  ),
+);
+
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Of each path its body, or its redirect. */
+const site = (paths: Record<string, string | Buffer | { to: string }>): Promise<string> =>
+  serve(({ url = "" }, response) => {
+    const found = paths[url.split("?")[0] ?? ""];
+    if (found === undefined) response.writeHead(404).end();
+    else if (typeof found === "object" && "to" in found) response.writeHead(302, { location: found.to }).end();
+    else response.writeHead(200, { "content-length": Buffer.byteLength(found) }).end(found);
+  });
+
+interface Reading {
+  readonly own?: readonly number[];
+  readonly open?: readonly string[];
+  readonly headers?: Record<string, string>;
+}
+
+async function read(url: string, { own = [], open = ["127.0.0.1"], headers = {} }: Reading = {}): Promise<Buffer> {
+  const outbound = new Outbound({
+    ...{ clock: systemClock, allowPrivate: false, pullNetworks: open },
+    own: () => ({ ports: own, publicUrl: "https://weir.example" }),
+  });
+  const settings = { outbound, clock: systemClock, signal: new AbortController().signal };
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of openSource({ url, headers }, settings)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const list = (...lines: string[]) => ["#EXTM3U", "#EXT-X-TARGETDURATION:1", ...lines, ""].join("\n");
+
+it("a transport stream of a known length is read to its end", async () => {
+  expect(await read(`${await site({ "/a": TS })}/a`)).toEqual(TS);
+});
+
+it("a transport stream without a length is a live one, whose end is a loss", async () => {
+  const live = await serve((_request, response) => {
+    response.write(TS);
+    response.end();
+  });
+  await expect(read(live)).rejects.toThrow("closed the connection");
+});
+
+it("the best variant of a playlist is read segment by segment, by range, encrypted or not, without its gaps", async () => {
+  const key = Buffer.alloc(16, 7);
+  const cipher = createCipheriv("aes-128-cbc", key, Buffer.from("05".padStart(32, "0"), "hex"));
+  const sealed = Buffer.concat([cipher.update(TS.subarray(HALF)), cipher.final()]);
+  const [all, whole] = [[] as string[], Buffer.concat([Buffer.alloc(10), TS])];
+  const paths: Record<string, string | Buffer> = {
+    "/main": "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nbad\n#EXT-X-STREAM-INF:BANDWIDTH=2\ngood/list?a=b\n",
+    "/good/list": list(
+      ...["#EXT-X-MEDIA-SEQUENCE:3", "#EXTINF:1,", `#EXT-X-BYTERANGE:${HALF}@10`, "../all"],
+      ...["#EXT-X-GAP", "#EXTINF:1,", "missing", '#EXT-X-KEY:METHOD=AES-128,URI="/key"', "#EXTINF:1,", "sealed"],
+      "#EXT-X-ENDLIST",
+    ),
+    "/key": key,
+    "/good/sealed": sealed,
+  };
+  const url = await serve(({ url = "", headers: { range } }, response) => {
+    all.push(url);
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
+    if (url === "/all") response.writeHead(206).end(whole.subarray(Number(from), Number(to) + 1));
+    else response.end(paths[url.split("?")[0] ?? ""]);
+  });
+  expect(await read(`${url}/main`)).toEqual(TS);
+  expect(all).toEqual(["/main", "/good/list?a=b", "/all", "/good/sealed", "/key"]);
+});
+
+it("a live playlist begins three target durations before its end and is followed by number; a late segment is waited for", async () => {
+  const asked: string[] = [];
+  let reads = 0;
+  let late = 0;
+  const live = await serve(({ url = "" }, response) => {
+    if (url === "/live") {
+      reads++;
+      const first = 10 + Math.min(reads, 3);
+      const segments = [0, 1, 2, 3, 4].flatMap((n) => ["#EXTINF:1,", `/s/${first + n}`]);
+      response.end(list(`#EXT-X-MEDIA-SEQUENCE:${first}`, ...segments, ...(reads > 3 ? ["#EXT-X-ENDLIST"] : [])));
+    } else if (url === "/s/16" && late++ === 0) response.writeHead(404).end();
+    else {
+      asked.push(url);
+      response.end(TS);
+    }
+  });
+  await read(`${live}/live`);
+  expect(asked).toEqual(["/s/13", "/s/14", "/s/15", "/s/16", "/s/17"]);
+});
+
+it("user name, password and headers go to the source's host, and to no other that it names", async () => {
+  const got: (string | undefined)[] = [];
+  const note: RequestListener = ({ headers }, response) => {
+    got.push(`${headers.authorization ?? "-"} ${headers["x-token"] ?? "-"}`);
+    response.writeHead(200, { "content-length": TS.byteLength }).end(TS);
+  };
+  const elsewhere = await serve(note);
+  const own = await serve((request, response) => {
+    if (request.url !== "/list") return note(request, response);
+    got.push(`${request.headers.authorization} ${request.headers["x-token"]}`);
+    response.end(list("#EXTINF:1,", "/here", "#EXTINF:1,", `${elsewhere}/there`, "#EXT-X-ENDLIST"));
+  });
+  await read(`${own.replace("//", "//me:pass@")}/list`, { headers: { "x-token": "t" } });
+  const secret = `Basic ${Buffer.from("me:pass").toString("base64")} t`;
+  expect(got).toEqual([secret, secret, "- -"]);
+});
+
+const PRIVATE = "http://10.0.0.9/inside";
+it.each<[string, Record<string, string | { to: string }>, string]>([
+  ["a redirect into a closed network", { "/": { to: PRIVATE } }, "WEIR_PULL_NETWORKS"],
+  ["a redirect to the machine's metadata", { "/": { to: "http://169.254.169.254/" } }, "WEIR_PULL_NETWORKS"],
+  ["a redirect to a file", { "/": { to: "file:///etc/passwd" } }, "no http:// or https://"],
+  ["a redirect to itself", { "/": { to: "/" } }, "redirected more than 5 times"],
+  ["a segment in a closed network", { "/": list("#EXTINF:1,", PRIVATE, "#EXT-X-ENDLIST") }, "WEIR_PULL_NETWORKS"],
+  ["a segment of this server", { "/": list("#EXTINF:1,", "https://weir.example/a") }, "leads back to this server"],
+  ["a segment that is a file", { "/": list("#EXTINF:1,", "file:///etc/passwd") }, "no http:// or https://"],
+  [
+    "a variant in a closed network",
+    { "/": `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n${PRIVATE}` },
+    "WEIR_PULL_NETWORKS",
+  ],
+  [
+    "a key in a closed network",
+    { "/": list(`#EXT-X-KEY:METHOD=AES-128,URI="${PRIVATE}"`, "#EXTINF:1,", "/s"), "/s": "x" },
+    "WEIR_PULL_NETWORKS",
+  ],
+  [
+    "another encryption",
+    { "/": list('#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"', "#EXTINF:1,", "/s"), "/s": "x" },
+    "SAMPLE-AES",
+  ],
+  ["segments in MP4", { "/": list('#EXT-X-MAP:URI="i"', "#EXTINF:1,", "/s") }, "segments in MP4"],
+  [
+    "sound apart",
+    { "/": '#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",URI="b"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nv' },
+    "sound in a playlist of its own",
+  ],
+  ["a page", { "/": "<!doctype html><title>secret</title>" }, "neither an HLS playlist"],
+  ["an MP4 file", { "/": "\0\0\0\x18ftypisom" }, "is an MP4 file"],
+  ["an empty answer", { "/": "" }, "neither an HLS playlist"],
+  ["a damaged playlist", { "/": "#EXTM3U\n#EXTINF:1,\na.ts" }, "target duration"],
+  ["nothing there", {}, "404"],
+])("%s is refused with a sentence", async (_what, paths, sentence) => {
+  await expect(read(`${await site(paths)}/`)).rejects.toThrow(sentence);
+});
+
+it("a playlist of many megabytes is not read to its end", async () => {
+  let sent = 0;
+  const url = await serve((_request, response) => {
+    response.write(list());
+    const more = () => {
+      while (!response.destroyed && response.write("#".repeat(65_536))) sent += 65_536;
+      if (!response.destroyed) response.once("drain", more);
+    };
+    more();
+  });
+  await expect(read(url)).rejects.toThrow("larger than");
+  expect(sent).toBeLessThan(32 * 1024 * 1024);
+});
+
+it("this server is not pulled from, and of an address that refuses the same is said as of one that closes", async () => {
+  const closing = await serve((request) => void request.socket.destroy());
+  const port = Number(new URL(closing).port);
+  await expect(read(closing, { own: [port] })).rejects.toThrow("leads back to this server");
+  const said = await Promise.all(
+    [closing, "http://127.0.0.1:6/"].map((url) => read(url).catch(({ message }) => message)),
+  );
+  expect(said[0]).toContain("cannot be reached");
+});

@@ -1,0 +1,91 @@
+import { expect, it } from "vitest";
+import { ManualClock } from "../../../platform/clock.ts";
+import { Payload, type SourcePacket } from "../../packet.ts";
+import { PacedPackets } from "./paced-packets.ts";
+
+function rig() {
+  const clock = new ManualClock();
+  const passed: { seconds: number; at: number }[] = [];
+  let released = 0;
+  const paced = new PacedPackets(
+    {
+      track: () => {},
+      packet: ({ dts }) => void passed.push({ seconds: dts / 90_000, at: clock.monotonic() / 1000 }),
+    },
+    clock,
+  );
+  const memory = { release: () => void released++ };
+  const packet = (seconds: number, { trackId = 0, bytes = 100 } = {}): SourcePacket => ({
+    ...{ trackId, kind: trackId === 0 ? "video" : "audio", dts: seconds * 90_000, pts: seconds * 90_000 },
+    ...{ isIndependent: true, data: new Payload(new Uint8Array(bytes), memory) },
+  });
+  return { clock, paced, passed, packet, released: () => released };
+}
+
+it("a segment that comes at once is passed on in real time", () => {
+  const { clock, paced, passed, packet } = rig();
+  const startedAt = clock.monotonic() / 1000;
+  for (let i = 0; i < 60; i++) paced.packet(packet(1000 + i / 10));
+  expect(passed).toHaveLength(1);
+  clock.advance(3_000);
+  expect(passed.length).toBeGreaterThanOrEqual(30);
+  expect(passed.length).toBeLessThanOrEqual(32);
+  clock.advance(3_000);
+  expect(passed).toHaveLength(60);
+  for (const { seconds, at } of passed) expect(Math.abs(seconds - 1000 - (at - startedAt))).toBeLessThan(0.05);
+});
+
+it("what comes late goes at once, and what follows goes in real time from there", () => {
+  const { clock, paced, passed, packet } = rig();
+  paced.packet(packet(0));
+  clock.advance(4_000);
+  for (let i = 1; i <= 20; i++) paced.packet(packet(i / 10));
+  expect(passed).toHaveLength(1 + 1);
+  clock.advance(1_000);
+  expect(passed.length).toBeLessThan(14);
+});
+
+it("a jump of the clock by hours holds nothing up", () => {
+  const { clock, paced, passed, packet } = rig();
+  paced.packet(packet(5));
+  paced.packet(packet(5, { trackId: 1 }));
+  paced.packet(packet(90_000));
+  paced.packet(packet(5.1, { trackId: 1 }));
+  paced.packet(packet(1));
+  clock.advance(200);
+  expect(passed).toHaveLength(5);
+});
+
+it("reading waits at ten seconds ahead, and goes on when they have passed", async () => {
+  const { clock, paced, packet } = rig();
+  let isRoom = false;
+  for (let i = 0; i <= 120; i++) paced.packet(packet(i / 10));
+  void paced.room().then(() => {
+    isRoom = true;
+  });
+  await Promise.resolve();
+  expect(isRoom).toBe(false);
+  clock.advance(2_500);
+  await Promise.resolve();
+  expect(isRoom).toBe(true);
+});
+
+it("closed in the middle, it gives all memory back and lets its reader go", async () => {
+  const { paced, packet, released } = rig();
+  paced.track({
+    id: 1,
+    kind: "audio",
+    codec: "aac",
+    config: new Uint8Array(),
+    codecString: "",
+    sampleRate: 1,
+    channels: 1,
+    frameSamples: 1024,
+  });
+  for (let i = 0; i < 5; i++) paced.packet(packet(i, { bytes: 4 * 1024 * 1024 }));
+  const waits = paced.room();
+  paced.close();
+  await waits;
+  paced.packet(packet(9));
+  expect(released()).toBe(5);
+});

@@ -1,0 +1,134 @@
+import type { Clock, Timer } from "../../../platform/clock.ts";
+import { type Publication, type SourcePacket, TICKS_PER_SECOND, type Track } from "../../packet.ts";
+
+/** Slightly fast, so that a live source whose clock is fast is never slowed down; no encoder's is by more. */
+const RATE = 1.001;
+/** A longer step is a jump of the source's clock and says nothing about its pace. */
+const LONGEST_STEP_TICKS = 5 * TICKS_PER_SECOND;
+/** Read this far ahead of what is due: the next segment of a playlist arrives while this one plays. */
+const MAX_AHEAD_MS = 10_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+/** Packets that are due within this time go together. */
+const STEP_MS = 20;
+
+type Sink = Pick<Publication, "track" | "packet">;
+type Item = { readonly dueAt: number; readonly packet: SourcePacket } | { readonly track: Track };
+
+/**
+ * Passes on what was read from a source in real time. A playlist brings several seconds at once and then nothing for as long, a file comes as fast
+ * as the network is; the session expects packets when they are due. A packet that comes late goes at once, and those after it follow from there.
+ */
+export class PacedPackets implements Sink {
+  readonly #sink: Sink;
+  readonly #clock: Clock;
+  #items: Item[] = [];
+  #bytes = 0;
+  /** Of each track, by id. */
+  readonly #last: ({ readonly dts: number; readonly dueAt: number } | undefined)[] = [];
+  /** Whether a track was announced, by id. */
+  readonly #isKnown: (boolean | undefined)[] = [];
+  #next: Timer | null = null;
+  #isHeld = false;
+  #isClosed = false;
+  #waiting: { readonly forAll: boolean; readonly go: () => void } | null = null;
+
+  constructor(sink: Sink, clock: Clock) {
+    this.#sink = sink;
+    this.#clock = clock;
+  }
+
+  /** A new track goes at once, because one that joins later would begin a new stretch. A changed one goes between the packets that it divides. */
+  track(track: Track): void {
+    if (!this.#isKnown[track.id]) {
+      this.#isKnown[track.id] = true;
+      return this.#sink.track(track);
+    }
+    this.#items.push({ track });
+    this.#pass();
+  }
+
+  packet(packet: SourcePacket): void {
+    if (this.#isClosed) return packet.data.release();
+    const now = this.#clock.monotonic();
+    const last = this.#last[packet.trackId];
+    const step = last ? packet.dts - last.dts : 0;
+    const stepMs = Math.abs(step) > LONGEST_STEP_TICKS ? 0 : (step / TICKS_PER_SECOND / RATE) * 1000;
+    const dueAt = Math.max(now, (last?.dueAt ?? now) + stepMs);
+    this.#last[packet.trackId] = { dts: packet.dts, dueAt };
+    this.#items.push({ dueAt, packet });
+    this.#bytes += packet.data.byteLength;
+    this.#pass();
+  }
+
+  /** Resolves when more may be read. */
+  room(): Promise<void> {
+    return this.#wait(false);
+  }
+
+  /** Resolves when everything was passed on, or nothing will be any more. */
+  drained(): Promise<void> {
+    return this.#wait(true);
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  goOn(): void {
+    this.#isHeld = false;
+    this.#pass();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#next?.cancel();
+    for (const item of this.#items) if ("packet" in item) item.packet.data.release();
+    this.#items = [];
+    this.#bytes = 0;
+    this.#wake();
+  }
+
+  #wait(forAll: boolean): Promise<void> {
+    if (this.#isClosed || this.#mayGo(forAll)) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting = { forAll, go: resolve };
+    });
+  }
+
+  #mayGo(forAll: boolean): boolean {
+    if (forAll) return this.#items.length === 0;
+    const newest = this.#items.at(-1);
+    const aheadMs = newest && "dueAt" in newest ? newest.dueAt - this.#clock.monotonic() : 0;
+    return aheadMs < MAX_AHEAD_MS && this.#bytes < MAX_BYTES;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    if (!waiting || !(this.#isClosed || this.#mayGo(waiting.forAll))) return;
+    this.#waiting = null;
+    waiting.go();
+  }
+
+  #pass(): void {
+    if (this.#isHeld || this.#isClosed) return;
+    const until = this.#clock.monotonic() + STEP_MS;
+    let passed = 0;
+    for (const item of this.#items) {
+      if (this.#isHeld || this.#isClosed || ("dueAt" in item && item.dueAt > until)) break;
+      passed++;
+      if ("track" in item) this.#sink.track(item.track);
+      else {
+        this.#bytes -= item.packet.data.byteLength;
+        this.#sink.packet(item.packet);
+      }
+    }
+    if (this.#isClosed) return;
+    if (passed > 0) this.#items.splice(0, passed);
+    const [first] = this.#items;
+    this.#next?.cancel();
+    this.#next = null;
+    if (first && "dueAt" in first && !this.#isHeld)
+      this.#next = this.#clock.after(Math.max(STEP_MS, first.dueAt - this.#clock.monotonic()), () => this.#pass());
+    this.#wake();
+  }
+}

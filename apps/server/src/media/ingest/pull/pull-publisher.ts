@@ -1,0 +1,134 @@
+import type { PullSource } from "../../../ports/index.ts";
+import type { TranscodeChildren } from "../../transcode/index.ts";
+import { PublishConnection, type PublishWire } from "../publish-connection.ts";
+import type { Refusal } from "../publish-refusals.ts";
+import type { PublishSettings } from "../publish-settings.ts";
+import { TsToPackets } from "../ts/ts-to-packets.ts";
+import { PacedPackets } from "./paced-packets.ts";
+import { SourceProblem } from "./source-problem.ts";
+
+/** From the first bytes to the first track. */
+const TRACK_WITHIN_MS = 10_000;
+
+export interface PullPublisherSettings {
+  readonly publishing: PublishSettings;
+  /** Processes that convert audio that is not AAC. */
+  readonly children: TranscodeChildren;
+  /** It publishes from now on. */
+  readonly onPublishing: () => void;
+}
+
+/** `ended`: the source has no more. `lost`: it failed, or the hub closed it, for a reason that is told. */
+export type PullEnd = { readonly how: "ended" } | { readonly how: "lost"; readonly reason: string };
+
+/** One connection to a source, as a publish connection: the server's own key, and the media that the source sends. */
+export class PullPublisher implements PublishWire {
+  readonly protocol = "pull";
+  readonly #settings: PullPublisherSettings;
+  readonly #connection: PublishConnection;
+  readonly #paced: PacedPackets;
+  readonly #packets: TsToPackets;
+  readonly #over = new AbortController();
+  #reason = "The connection was closed.";
+
+  constructor(source: Pick<PullSource, "url">, settings: PullPublisherSettings) {
+    const { publishing, children } = settings;
+    const { clock, log, hub } = publishing;
+    this.#settings = settings;
+    // Without a client: its limits are for those who come by themselves.
+    this.#connection = new PublishConnection(
+      this,
+      { remoteAddress: new URL(source.url).hostname, client: null },
+      publishing,
+    );
+    this.#paced = new PacedPackets(this.#connection, clock);
+    this.#packets = new TsToPackets(this.#paced, { clock, log, children, memory: hub.memory.packets });
+  }
+
+  /** Aborted when nothing more is wanted. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Publishes all of it. Resolves when that is over. */
+  async run(media: AsyncIterable<Uint8Array>, streamKey: string): Promise<PullEnd> {
+    let isWhole = false;
+    try {
+      for await (const bytes of media) {
+        if (!this.#connection.isPublishing) await this.#begin(streamKey);
+        if (this.signal.aborted) break;
+        this.#packets.push(bytes);
+        await this.#paced.room();
+      }
+      if (!this.signal.aborted) {
+        this.#packets.end();
+        await this.#paced.drained();
+        isWhole = !this.signal.aborted;
+        this.#connection.stop();
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#stop();
+      this.#packets.close();
+      this.#connection.gone();
+    }
+    return isWhole ? { how: "ended" } : { how: "lost", reason: this.#reason };
+  }
+
+  /** Ends it, because the stream is no longer pulled here. */
+  end(reason: string): void {
+    this.#reason = reason;
+    this.#connection.end("source-lost", reason);
+  }
+
+  pause(): void {
+    this.#paced.hold();
+  }
+
+  resume(): void {
+    this.#paced.goOn();
+  }
+
+  paceChanged(): void {}
+
+  accept(): void {
+    this.#paced.goOn();
+    this.#settings.publishing.clock.after(TRACK_WITHIN_MS, () => this.#judge());
+    this.#settings.onPublishing();
+  }
+
+  refuse({ sentence }: Refusal): void {
+    this.#reason = sentence;
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  destroy(): void {
+    this.#stop();
+  }
+
+  async #begin(streamKey: string): Promise<void> {
+    await this.#connection.publish(streamKey);
+  }
+
+  #judge(): void {
+    const sentence = this.#connection.isPublishing ? this.#packets.missing : null;
+    if (sentence !== null) this.#connection.refuse({ cause: "unreadable", sentence });
+  }
+
+  #fail(error: unknown): void {
+    if (this.signal.aborted) return;
+    if (!(error instanceof SourceProblem)) return this.#connection.fail(error);
+    this.#reason = error.message;
+    this.#connection.end("source-lost", error.message);
+  }
+
+  #stop(): void {
+    if (this.signal.aborted) return;
+    this.#over.abort(new Error("the pull is over"));
+    this.#paced.close();
+  }
+}

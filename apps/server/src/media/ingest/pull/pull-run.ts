@@ -1,0 +1,105 @@
+import type { Outbound } from "../../../platform/outbound/outbound.ts";
+import { BackOff } from "../../../platform/retry.ts";
+import type { PullGate, PullLease, PullSource, PullState } from "../../../ports/index.ts";
+import type { TranscodeChildren } from "../../transcode/index.ts";
+import type { PublishSettings } from "../publish-settings.ts";
+import { openSource } from "./open-source.ts";
+import { type PullEnd, PullPublisher } from "./pull-publisher.ts";
+import { wait } from "./wait.ts";
+
+const FIRST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 60_000;
+/** A source that was pulled for so long is asked again soon. */
+const STEADY_MS = 30_000;
+
+export interface PullRunSettings {
+  readonly publishing: PublishSettings;
+  readonly children: TranscodeChildren;
+  readonly outbound: Pick<Outbound, "send">;
+  readonly gate: PullGate;
+}
+
+/** Pulls one stream for as long as this node has its lease: connects, publishes, and connects again after a growing delay. */
+export class PullRun {
+  readonly lease: PullLease;
+  readonly #settings: PullRunSettings;
+  readonly #over = new AbortController();
+  readonly #backOff = new BackOff(FIRST_WAIT_MS, MAX_WAIT_MS);
+  #publisher: PullPublisher | null = null;
+  #told = "";
+
+  constructor(lease: PullLease, settings: PullRunSettings) {
+    this.lease = lease;
+    this.#settings = settings;
+  }
+
+  /** Resolves when it is over. Never rejects. */
+  async run(): Promise<void> {
+    const { log } = this.#settings.publishing;
+    const { streamId } = this.lease;
+    try {
+      while (await this.#again());
+    } catch (error) {
+      if (!this.#over.signal.aborted) log.error({ err: error, streamId }, "a pull failed and is not tried again");
+    }
+  }
+
+  stop(reason: string): void {
+    this.#over.abort(new Error(reason));
+    this.#publisher?.end(reason);
+  }
+
+  /** One attempt, and the wait after it; false at the end. */
+  async #again(): Promise<boolean> {
+    const { gate, publishing } = this.#settings;
+    const { clock, log } = publishing;
+    const { signal } = this.#over;
+    const source = await gate.source(this.lease).catch((error: unknown) => {
+      log.warn({ err: error, streamId: this.lease.streamId }, "could not read the source of a pull; trying again");
+      return "unknown" as const;
+    });
+    signal.throwIfAborted();
+    if (source === null) return false;
+    if (source === "busy") this.#tell("waiting", "Another publisher is live on this stream.");
+    else if (source !== "unknown") {
+      this.#tell("connecting", null);
+      const startedAt = clock.monotonic();
+      const end = await this.#attempt(source);
+      signal.throwIfAborted();
+      if (end.how === "ended") {
+        this.#tell("ended", "The source has ended.");
+        return false;
+      }
+      if (clock.monotonic() - startedAt > STEADY_MS) this.#backOff.reset();
+      this.#tell("retrying", end.reason);
+    }
+    await wait(clock, this.#backOff.next(), signal);
+    return true;
+  }
+
+  async #attempt(source: PullSource): Promise<PullEnd> {
+    const { publishing, children, outbound } = this.#settings;
+    const { clock } = publishing;
+    const onPublishing = () => this.#tell("pulling", null);
+    const publisher = new PullPublisher(source, { publishing, children, onPublishing });
+    this.#publisher = publisher;
+    try {
+      const media = openSource(source, { outbound, clock, signal: publisher.signal });
+      return await publisher.run(media, source.streamKey);
+    } finally {
+      this.#publisher = null;
+    }
+  }
+
+  #tell(state: PullState, reason: string | null): void {
+    const { gate, publishing } = this.#settings;
+    const { streamId } = this.lease;
+    const news = `${state} ${reason}`;
+    if (news === this.#told) return;
+    this.#told = news;
+    publishing.log.info({ streamId, state, reason }, "a pull changed its state");
+    gate.report(this.lease, state, reason).catch((error: unknown) => {
+      publishing.log.warn({ err: error, streamId }, "could not record the state of a pull");
+    });
+  }
+}

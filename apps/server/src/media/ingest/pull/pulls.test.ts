@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { PassThrough } from "node:stream";
+import { expect, it } from "vitest";
+import type { OutboundBody, OutboundRequest } from "../../../platform/outbound/outbound.ts";
+import type { PullGate, PullLease, PullSource } from "../../../ports/index.ts";
+import { FakeChildren } from "../../testing/fake-transcoder.ts";
+import { IngestRig } from "../ingest-rig.ts";
+import { Pulls } from "./pulls.ts";
+
+const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
+const SOURCE: PullSource = { url: "http://me:pass@source.example/a.ts", headers: {}, streamKey: "Right-Key" };
+
+/** A database and a source, on a clock that a test advances. */
+function rig({ file = TS as Buffer | null } = {}) {
+  const ingest = new IngestRig();
+  const told: string[] = [];
+  const state = { leases: [] as PullLease[], source: SOURCE as PullSource | "busy" | null, open: 0, most: 0, calls: 0 };
+  const gate: PullGate = {
+    claim: async () => state.leases,
+    source: async () => state.source,
+    report: async (_lease, how, reason) => void told.push(reason === null ? how : `${how}: ${reason}`),
+  };
+  const send = async ({ signal }: OutboundRequest): Promise<OutboundBody> => {
+    state.calls++;
+    state.most = Math.max(state.most, ++state.open);
+    const response = new PassThrough();
+    response.once("close", () => state.open--);
+    signal.addEventListener("abort", () => response.destroy());
+    Object.assign(response, { headers: file ? { "content-length": file.byteLength } : {}, complete: true });
+    if (file) response.end(file);
+    else response.write(TS);
+    return { ok: true, status: 200, response: response as never };
+  };
+  const pulls = new Pulls({ publishing: ingest.publishing, children: new FakeChildren(), outbound: { send }, gate });
+  pulls.start();
+  const settle = async (ms = 0) => {
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+    ingest.clock.advance(ms);
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { ingest, told, state, pulls, settle };
+}
+
+const lease = (version: number): PullLease => ({ streamId: "stream", version });
+
+it("a file is published in real time with the stream's key, stopped cleanly at its end, and not asked for again", async () => {
+  const { ingest, told, state, pulls, settle } = rig();
+  state.leases = [lease(1)];
+  await settle(2_000);
+  await settle();
+  expect(ingest.asked).toEqual([{ protocol: "pull", streamKey: "Right-Key", remoteAddress: "source.example" }]);
+  const { packets, tracks, ends } = ingest.publication;
+  expect(tracks.map(({ kind }) => kind)).toEqual(["video", "audio"]);
+  const early = packets.length;
+  expect(early).toBeLessThan(20);
+  for (let i = 0; i < 30; i++) await settle(50);
+  expect(packets.filter(({ kind }) => kind === "video")).toHaveLength(10);
+  expect(packets.filter(({ kind }) => kind === "audio")).toHaveLength(48);
+  expect(ends).toMatchObject([{ why: "clean-stop" }]);
+  expect(told).toEqual(["connecting", "pulling", "ended: The source has ended."]);
+  state.leases = [];
+  await settle(10_000);
+  expect([state.calls, state.open, pulls.count]).toEqual([1, 0, 0]);
+  expect(ingest.log).not.toContain("pass@");
+});
+
+it("a pull that is started a hundred times is one connection at a time, and none in the end", async () => {
+  const { state, pulls, settle } = rig({ file: null });
+  for (let version = 1; version <= 100; version++) {
+    state.leases = [lease(version)];
+    await settle(2_000);
+  }
+  expect([state.most, state.open <= 1, pulls.count <= 1]).toEqual([1, true, true]);
+  expect(state.calls).toBeGreaterThan(10);
+  state.leases = [];
+  await settle(2_000);
+  await settle(2_000);
+  expect([state.open, pulls.count]).toEqual([0, 0]);
+});
+
+it("a source that has no stream is tried again after growing delays, of at most a minute", async () => {
+  const { told, state, settle } = rig({ file: Buffer.from("<html>") });
+  state.leases = [lease(1)];
+  const at: number[] = [];
+  for (let second = 0; second < 400; second++) {
+    const before = state.calls;
+    await settle(1_000);
+    if (state.calls > before) at.push(second);
+  }
+  const delays = at.slice(1).map((second, i) => second - (at[i] ?? 0));
+  expect(delays[0]).toBeLessThanOrEqual(2);
+  expect(delays.at(-1)).toBeGreaterThan(55);
+  expect(delays.at(-1)).toBeLessThan(65);
+  expect(told[1]).toContain("neither an HLS playlist");
+});
+
+it("a broadcaster who takes the stream over keeps it: the source is not connected to meanwhile", async () => {
+  const { ingest, told, state, settle } = rig({ file: null });
+  state.leases = [lease(1)];
+  await settle(2_000);
+  state.source = "busy";
+  ingest.publication.publisher.close("Another encoder took this stream over.");
+  for (let i = 0; i < 10; i++) await settle(1_000);
+  expect([state.calls, state.open]).toEqual([1, 0]);
+  expect(told.slice(-2)).toEqual([
+    "retrying: Another encoder took this stream over.",
+    "waiting: Another publisher is live on this stream.",
+  ]);
+});
+
+it("at the end of the process no connection stays", async () => {
+  const { ingest, state, pulls, settle } = rig({ file: null });
+  state.leases = [lease(1)];
+  await settle(2_000);
+  expect(state.open).toBe(1);
+  await pulls.close();
+  await settle(100);
+  expect([state.open, pulls.count]).toEqual([0, 0]);
+  expect(ingest.publication.ends).toHaveLength(1);
+});

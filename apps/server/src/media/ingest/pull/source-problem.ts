@@ -1,0 +1,7 @@
+/** Why a source cannot be pulled, as a sentence without its address. */
+export class SourceProblem extends Error {}
+
+/** Of a private host, too, nobody learns more: which ports answer there is none of the customer's business. */
+export const UNREACHABLE =
+  "The source cannot be reached. Check its address, and that its network lets this server connect.";
+export const LOST = "The connection to the source was lost, or brought nothing for 15 s.";

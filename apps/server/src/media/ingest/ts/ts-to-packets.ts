@@ -1,0 +1,119 @@
+import { describeAac, describeAvc, describeHevc } from "@weir/formats/codecs";
+import { type TsAudioTrack, type TsFrame, TsReader, type TsVideoTrack } from "@weir/formats/ts";
+import { FIRST_AUDIO_TRACK, Payload, type PayloadMemory, type Publication, VIDEO_TRACK } from "../../packet.ts";
+import { ConvertedSound, type ConvertedSoundSettings } from "../converted-sound.ts";
+import { UnsupportedCodec } from "../publish-refusals.ts";
+
+const DESCRIBE = { avc: describeAvc, hevc: describeHevc };
+/** WebRTC and the converter know no more. */
+const MAX_OPUS_CHANNELS = 2;
+const REMEDY = {
+  video: "Set the encoder to H.264 or HEVC.",
+  audio: "Set the encoder to AAC.",
+};
+
+export interface TsToPacketsSettings extends ConvertedSoundSettings {
+  readonly memory: PayloadMemory & { allocate(bytes: number): Uint8Array };
+}
+
+/** Converts an MPEG transport stream to tracks and packets of a publication: its first video and its first audio track. */
+export class TsToPackets {
+  readonly #publication: Pick<Publication, "track" | "packet">;
+  readonly #settings: TsToPacketsSettings;
+  readonly #reader: TsReader;
+  #sound: { readonly converted: ConvertedSound; readonly codec: TsAudioTrack["codec"] } | null = null;
+  #hasTrack = false;
+
+  constructor(publication: Pick<Publication, "track" | "packet">, settings: TsToPacketsSettings) {
+    this.#publication = publication;
+    this.#settings = settings;
+    this.#reader = new TsReader(
+      {
+        track: (track) => (track.kind === "video" ? this.#video(track) : this.#audio(track)),
+        frame: (frame) => this.#frame(frame),
+        unsupported: (medium, name) => {
+          throw unsupported(medium, name);
+        },
+      },
+      (bytes) => settings.memory.allocate(bytes),
+    );
+  }
+
+  /** Pictures and audio that were left out, because a part of them was missing. */
+  get damaged(): number {
+    return this.#reader.damaged;
+  }
+
+  /** What is missing before there is media, as a sentence; null once a track was found. */
+  get missing(): string | null {
+    if (this.#hasTrack) return null;
+    const { progress } = this.#reader;
+    if (progress === "nothing") return "What arrived is not an MPEG transport stream. Set the encoder to MPEG-TS.";
+    if (progress === "packets")
+      return "The transport stream has no table (PAT and PMT) with video or audio. Restart the encoder.";
+    return "The transport stream has no keyframe with parameter sets. Set the keyframe interval of the encoder to 2 s.";
+  }
+
+  /** Throws `UnsupportedCodec` and `FormatError`. */
+  push(bytes: Uint8Array): void {
+    this.#reader.push(bytes);
+  }
+
+  /** The source has ended: passes on what is whole. Throws as `push` does. */
+  end(): void {
+    this.#reader.end();
+  }
+
+  close(): void {
+    this.#sound?.converted.close();
+    this.#sound = null;
+  }
+
+  #video({ codec, config }: TsVideoTrack): void {
+    const { codecString, width, height, frameRate } = DESCRIBE[codec](config);
+    const rate = frameRate === null ? {} : { frameRate };
+    this.#hasTrack = true;
+    this.#publication.track({
+      ...{ id: VIDEO_TRACK, kind: "video", codec, config, codecString, width, height },
+      ...rate,
+    });
+  }
+
+  #audio({ index, codec, config, sampleRate, channels, language }: TsAudioTrack): void {
+    if (index > 0) return;
+    if (this.#sound && this.#sound.codec !== codec) this.close();
+    this.#hasTrack = true;
+    if (codec !== "aac") {
+      if (codec === "opus" && channels > MAX_OPUS_CHANNELS)
+        throw unsupported("audio", `Opus with ${channels} channels`);
+      const source = { codec, config: "", sampleRate, channels: channels || 2 };
+      this.#sound ??= { codec, converted: new ConvertedSound(this.#publication, source, this.#settings) };
+      return;
+    }
+    const { codecString, sampleRate: rate, channels: count, frameSamples } = describeAac(config);
+    this.#publication.track({
+      ...{ id: FIRST_AUDIO_TRACK, kind: "audio", codec, config: config.slice(), codecString, frameSamples },
+      ...{ sampleRate: rate, channels: count },
+      ...(language !== null && { language }),
+    });
+  }
+
+  #frame({ kind, index, decode, presentation, isIndependent, data }: TsFrame): void {
+    const { memory } = this.#settings;
+    if (index > 0) return memory.release(data);
+    const sound = kind === "audio" ? this.#sound : null;
+    if (sound) {
+      sound.converted.push(presentation, data);
+      // Readers of the feed keep Opus: it is left to the garbage collector.
+      if (sound.codec !== "opus") memory.release(data);
+      return;
+    }
+    this.#publication.packet({
+      ...{ trackId: kind === "video" ? VIDEO_TRACK : FIRST_AUDIO_TRACK, kind, dts: decode, pts: presentation },
+      ...{ isIndependent, data: new Payload(data, memory) },
+    });
+  }
+}
+
+const unsupported = (medium: "video" | "audio", name: string): UnsupportedCodec =>
+  new UnsupportedCodec(`This server does not support ${name} ${medium}. ${REMEDY[medium]}`);

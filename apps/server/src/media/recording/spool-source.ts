@@ -1,0 +1,72 @@
+import { createReadStream } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type ByteRange, ObjectNotFound } from "../../platform/storage/object-store.ts";
+import type { RecordedSegment, StoredSegment } from "../../ports/index.ts";
+import type { MsnRange, SegmentSource, SessionRendition } from "../stored/session-media.ts";
+import { parseJournal } from "./chapter-journal.ts";
+import { JOURNAL_NAME, sessionOf } from "./spool-chapter.ts";
+
+/** The segments of a recorded session in the spool: in the open chapter, and in those that the object store does not have yet. */
+export class SpoolSource implements SegmentSource {
+  readonly place = "spool";
+  readonly #spool: string;
+  readonly #sessionId: string;
+
+  constructor(spool: string, sessionId: string) {
+    this.#spool = spool;
+    this.#sessionId = sessionId;
+  }
+
+  async segments(rendition: string, { first, last }: MsnRange): Promise<SessionRendition<StoredSegment> | null> {
+    const rows: RecordedSegment[] = [];
+    for (const folder of await this.#chapters()) {
+      const { facts } = parseJournal((await contentOf(join(folder, JOURNAL_NAME)))?.toString() ?? "");
+      rows.push(...facts.flatMap(({ recorded }) => recorded.filter((row) => row.rendition === rendition)));
+    }
+    const [oldest] = rows.toSorted((a, b) => a.msn - b.msn);
+    if (!oldest) return null;
+    const segments = rows.filter(({ msn }) => msn >= first && msn <= last).toSorted((a, b) => a.msn - b.msn);
+    return { track: oldest.track, segments: segments.map(({ rendition: _, track: __, ...segment }) => segment) };
+  }
+
+  async *read(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
+    const { span, offset, length } = segment;
+    const { start, end } = range ?? { start: 0, end: length - 1 };
+    const part = { start: offset + start, end: offset + Math.min(end, length - 1) };
+    for (const folder of await this.#chapters()) {
+      try {
+        return yield* createReadStream(join(folder, rendition, span), part) as AsyncIterable<Buffer>;
+      } catch (error) {
+        // In another chapter, or in the object store by now. What was opened is read to its end.
+        if (!isMissing(error)) throw error;
+      }
+    }
+    throw new ObjectNotFound(`${rendition}/${span} in the spool`);
+  }
+
+  async readInit(rendition: string, init: string): Promise<Uint8Array | null> {
+    for (const folder of await this.#chapters()) {
+      const bytes = await contentOf(join(folder, rendition, init));
+      if (bytes) return bytes;
+    }
+    return null;
+  }
+
+  async #chapters(): Promise<string[]> {
+    const names = await readdir(this.#spool);
+    return names.filter((name) => sessionOf(name) === this.#sessionId).map((name) => join(this.#spool, name));
+  }
+}
+
+/** Null for a file that does not exist. */
+async function contentOf(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";

@@ -1,0 +1,97 @@
+import { Socket } from "node:net";
+import { Libsrt } from "./libsrt.ts";
+import { SrtCaller } from "./srt-caller.ts";
+import { SrtListener } from "./srt-listener.ts";
+import {
+  FIRST_CALLER,
+  type FromSrtChild,
+  frameFromSrtChild,
+  type SrtPlace,
+  type ToSrtChild,
+  toSrtChildReader,
+} from "./srt-protocol.ts";
+
+/**
+ * The process with all SRT connections, separate because libsrt is native code that parses packets from strangers. It exits when its input pipe
+ * closes.
+ */
+
+/** libsrt sends and receives in its own threads. At this interval targets get more data, and their state is checked. */
+const LOOK_MS = 10;
+/** Publishers' sockets are emptied at this interval: a look costs about as much as the messages that it finds in 10 ms. */
+const RECEIVE_MS = 30;
+const TELL_MS = 200;
+const LINKS_MS = 1_000;
+/** While the server is so far behind, libsrt keeps what comes, and its senders notice. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+const input = new Socket({ fd: 3, readable: true, writable: false });
+const output = new Socket({ fd: 4, readable: false, writable: true });
+const read = toSrtChildReader();
+const callers = new Map<number, SrtCaller>();
+let listener: SrtListener | null = null;
+const srt = await Libsrt.load();
+
+for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
+if (srt) run(srt);
+else output.end(frameFromSrtChild({ type: "no-library" }));
+
+function run(library: Libsrt): void {
+  input.on("data", (bytes) => {
+    for (const message of read(bytes)) take(library, message);
+  });
+  setInterval(() => send({ type: "taken", taken: [...callers].map(([id, { taken }]) => [id, taken]) }), TELL_MS);
+}
+
+function look(): void {
+  for (const [id, caller] of callers) {
+    caller.look();
+    if (caller.isOver) callers.delete(id);
+  }
+  if (callers.size > 0) setTimeout(look, LOOK_MS);
+}
+
+function receive(): void {
+  if (output.writableLength >= MAX_UNREAD_BYTES) return;
+  // What all sockets have is one write.
+  output.cork();
+  listener?.look();
+  output.uncork();
+}
+
+function take(library: Libsrt, message: ToSrtChild): void {
+  if (message.type === "listen") return listen(library, message.place);
+  const { id } = message;
+  if (message.type === "receive") return listener?.receive(id);
+  if (message.type === "media") return callers.get(id)?.give(message.bytes);
+  if (message.type === "close") {
+    if (id >= FIRST_CALLER) return listener?.close(id);
+    const caller = callers.get(id);
+    if (message.isAtOnce) caller?.close();
+    else caller?.finish();
+    return;
+  }
+  const socket = library.connect(message.call);
+  if (typeof socket === "string")
+    return send({ type: "failed", id, reason: `The target cannot be reached: ${socket}.` });
+  const events = {
+    connected: () => send({ type: "connected", id }),
+    failed: (reason: string) => send({ type: "failed", id, reason }),
+  };
+  if (callers.size === 0) setTimeout(look, LOOK_MS);
+  callers.set(id, new SrtCaller(library, socket, events));
+}
+
+function listen(library: Libsrt, place: SrtPlace): void {
+  const socket = library.listen(place);
+  if (typeof socket === "string") return send({ type: "not-listening", reason: socket });
+  const isEncrypted = place.passphrase !== null;
+  listener = new SrtListener({ srt: library, socket, isEncrypted, send, now: () => performance.now() });
+  setInterval(receive, RECEIVE_MS);
+  setInterval(() => send({ type: "links", links: listener?.links() ?? [] }), LINKS_MS);
+  send({ type: "listening" });
+}
+
+function send(message: FromSrtChild): void {
+  output.write(frameFromSrtChild(message));
+}

@@ -1,0 +1,28 @@
+/** Streams that a media node gets from their sources. */
+
+/** The right of this node, and of no other, to pull a stream. */
+export interface PullLease {
+  readonly streamId: string;
+  /** Changes with the source, and whenever the pull is started anew. */
+  readonly version: number;
+}
+
+export interface PullSource {
+  /** Secret: it may contain a user name and a password. */
+  readonly url: string;
+  /** Secret. Sent with requests over HTTP. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly streamKey: string;
+}
+
+/** `waiting`: a node has yet to begin, or another publisher has the stream. `ended`: the source has, and is not asked again. */
+export type PullState = "waiting" | "connecting" | "pulling" | "retrying" | "ended";
+
+export interface PullGate {
+  /** The pulls of this node: those it has, and up to `room` further ones that no running node has. */
+  claim(room: number): Promise<readonly PullLease[]>;
+  /** What to connect to now; `busy` while another publisher is live, null if there is nothing to pull any more. */
+  source(lease: PullLease): Promise<PullSource | "busy" | null>;
+  /** `reason` is a sentence without the address. Does nothing without the lease. */
+  report(lease: PullLease, state: PullState, reason: string | null): Promise<void>;
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { figure, Nodes, StagedStream } from "./support/nodes.ts";
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await Nodes.open(["a", "b"]);
+});
+afterAll(() => nodes?.[Symbol.asyncDispose]());
+
+/** A player with a full buffer shows no stall before its list stands still for longer than the live window behind its place: three segments. */
+const STALL_MS = 6_000;
+
+/** Numbers of a session's recorded segments that are missing between its first and its last. */
+async function missing(sessionId: string): Promise<number[]> {
+  const rows = await nodes.query<{ msn: string }>(
+    `select msn from recording_segment where session_id = '${sessionId}' and rendition = 'source' and not gap order by msn`,
+  );
+  const msns = rows.map(({ msn }) => Number(msn));
+  return msns.flatMap((msn, nth) => {
+    const before = msns[nth - 1] ?? msn - 1;
+    return Array.from({ length: msn - before - 1 }, (_, n) => before + 1 + n);
+  });
+}
+
+test.each(["cut", "silent"] as const)(
+  "a media node alone without the database for 20 s (%s): the same session, no fact lost, and live again within 3 s of its return",
+  async (fault) => {
+    await using staged = await StagedStream.create(nodes, { watchedAt: ["a"] });
+    const publisher = await staged.publishAt("a");
+    const { status } = await staged.untilState("live");
+    await staged.untilListed("a", 4);
+    const { line } = nodes.node("a");
+    line.fault = fault;
+    const cutAt = Date.now();
+    await staged.untilState("reconnecting", 15_000);
+    while (Date.now() < cutAt + 20_000) {
+      expect((await staged.now()).isActive).toBe(true);
+      await sleep(500);
+    }
+    line.fault = "open";
+    const backAt = Date.now();
+    await staged.untilState("live", 10_000);
+    const backMs = Date.now() - backAt;
+    await sleep(6_000);
+    const stallMs = staged.seen.longestStallMs("a", "source", cutAt, Date.now());
+    await publisher.stop();
+    await staged.untilState("idle");
+    const session = await staged.recorded();
+    figure("live again after, in ms", backMs);
+    figure("longest time without a new segment, in ms", stallMs);
+    expect(session.id).toBe(status.sessionId);
+    expect(await missing(session.id)).toEqual([]);
+    expect(session.sourceSegments).toBe(await staged.untilListed("a"));
+    expect(await staged.secondsOf(session, "b")).toBeCloseTo(session.sourceSegmentsDuration, 0);
+    expect(await staged.states()).toEqual([true, false]);
+    expect(staged.seen.clashes).toEqual([]);
+    expect(stallMs).toBeLessThan(STALL_MS);
+    expect(backMs).toBeLessThan(3_000);
+  },
+);
+
+test("a media node alone without the database for 120 s: viewers see no stall, then its publisher reconnects into a new session", async () => {
+  await using staged = await StagedStream.create(nodes, { watchedAt: ["a"] });
+  const publisher = await staged.publishAt("a");
+  const { status } = await staged.untilState("live");
+  await staged.untilListed("a", 4);
+  const { line } = nodes.node("a");
+  line.fault = "cut";
+  const cutAt = Date.now();
+  await staged.untilState("idle", 60_000);
+  const idleMs = Date.now() - cutAt;
+  await sleep(cutAt + 120_000 - Date.now());
+  const stallMs = staged.seen.longestStallMs("a", "source", cutAt, Date.now());
+  line.fault = "open";
+  const backAt = Date.now();
+  expect(await publisher.ended).not.toBe(null);
+  figure("inactive after, in ms", idleMs);
+  figure("let go after, in ms", Date.now() - backAt);
+  figure("longest time without a new segment, in ms", stallMs);
+  const last = await staged.untilListed("a");
+  const again = await staged.publishAt("a");
+  const next = await staged.untilState("live");
+  expect(next.status.sessionId).not.toBe(status.sessionId);
+  await sleep(4_000);
+  await again.stop();
+  await staged.untilState("idle");
+  const first = async () => (await staged.sessions()).find(({ id }) => id === status.sessionId);
+  await expect.poll(async () => (await first())?.recordingStatus, { timeout: 60_000 }).toBe("ready");
+  const session = await first();
+  // The open segment was closed when the publisher was let go.
+  expect([last, last + 1]).toContain(session?.sourceSegments);
+  expect(await missing(status.sessionId ?? "")).toEqual([]);
+  expect(await staged.states()).toEqual([true, false, true, false]);
+  expect(staged.seen.clashes).toEqual([]);
+  expect(idleMs).toBeGreaterThan(25_000);
+  expect(stallMs).toBeLessThan(STALL_MS);
+});
+
+test("the database away for all nodes for 120 s: the same session", async () => {
+  await using staged = await StagedStream.create(nodes, { watchedAt: ["a"] });
+  const publisher = await staged.publishAt("a");
+  const { status } = await staged.untilState("live");
+  await staged.untilListed("a", 4);
+  for (const { line } of nodes.all) line.fault = "cut";
+  const cutAt = Date.now();
+  await sleep(120_000);
+  const stallMs = staged.seen.longestStallMs("a", "source", cutAt, Date.now());
+  for (const { line } of nodes.all) line.fault = "open";
+  await expect
+    .poll(
+      () =>
+        staged.now().then(
+          (now) => now.status.state,
+          () => "away",
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe("live");
+  // Long enough for a lease to be judged.
+  await sleep(20_000);
+  expect((await staged.now()).status).toMatchObject({ state: "live", sessionId: status.sessionId });
+  await publisher.stop();
+  await staged.untilState("idle");
+  const session = await staged.recorded();
+  figure("longest time without a new segment, in ms", stallMs);
+  expect(session.id).toBe(status.sessionId);
+  expect(await missing(session.id)).toEqual([]);
+  expect(await staged.states()).toEqual([true, false]);
+  expect(stallMs).toBeLessThan(STALL_MS);
+});

@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { openArena } from "./support/arena.ts";
+
+/** Sources that ffmpeg made, over HTTP, with a password. */
+
+const SECONDS = 16;
+const folder = makeTestFolder("pull");
+const arena = openArena({ env: { WEIR_PULL_NETWORKS: "127.0.0.0/8" } });
+const server = createServer(async ({ url = "", headers }, response) => {
+  if (headers.authorization !== `Basic ${btoa("me:pass")}`) return void response.writeHead(401).end();
+  const file = await readFile(join(folder, url.slice(1))).catch(() => null);
+  response.writeHead(file ? 200 : 404, file ? { "content-length": file.byteLength } : {}).end(file);
+});
+const addressOf = (name: string) => `http://me:pass@127.0.0.1:${(server.address() as AddressInfo).port}/${name}`;
+
+beforeAll(async () => {
+  const media = `-f lavfi -i testsrc2=size=320x180:rate=30 -f lavfi -i sine=frequency=440:sample_rate=48000 -t ${SECONDS}`;
+  const codecs = "-c:v libx264 -preset ultrafast -g 60 -bf 2 -pix_fmt yuv420p -c:a aac -b:a 96k";
+  const make = (out: string) =>
+    promisify(execFile)("ffmpeg", [...`-v error -nostdin ${media} ${codecs} ${out}`.split(" ")], { cwd: folder });
+  await make("-f hls -hls_time 4 -hls_list_size 0 list.m3u8");
+  await make("-f mpegts file.ts");
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+}, 60_000);
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await rm(folder, { recursive: true });
+});
+
+test.each(["list.m3u8", "file.ts"])("%s is pulled in real time, plays, is recorded whole, and ends", async (name) => {
+  const { client } = arena.weir;
+  const startedAt = performance.now();
+  const stream = await client.streams.pull({ name, profiles: [], record: true, pull: { source: addressOf(name) } });
+  expect(JSON.stringify(stream)).not.toContain("me:pass");
+  const now = async () => (await client.streams.get(stream.id)).status;
+  await expect.poll(async () => (await now()).state, { timeout: 20_000 }).toBe("live");
+  expect((await now()).pull?.state).toBe("pulling");
+  const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
+  await player.untilMoving(60);
+  await player.close();
+  await expect.poll(async () => (await now()).pull?.state, { timeout: 40_000 }).toBe("ended");
+  expect((performance.now() - startedAt) / 1000).toBeGreaterThan(SECONDS - 1);
+  await expect.poll(async () => (await now()).state, { timeout: 10_000 }).toBe("idle");
+  const [session] = (await client.sessions.ofStream(stream.id)).items;
+  expect(session?.sourceSegmentsDuration).toBeCloseTo(SECONDS, 0);
+  expect(arena.weir.log).not.toContain("me:pass");
+});
+
+test("a source with a wrong password, and one that is not there, are tried again with a reason", async () => {
+  const { client } = arena.weir;
+  const reasonOf = async (source: string) => {
+    const { id } = await client.streams.pull({ name: "p", profiles: [], pull: { source } });
+    const state = async () => (await client.streams.get(id)).status.pull;
+    await expect.poll(async () => (await state())?.state, { timeout: 20_000 }).toBe("retrying");
+    return (await state())?.reason;
+  };
+  expect(await reasonOf(addressOf("list.m3u8").replace("pass", "wrong"))).toContain("answered 401");
+  expect(await reasonOf(addressOf("nothing.ts"))).toContain("404");
+  expect(await reasonOf("http://127.0.0.1:8/live.ts")).toContain("cannot be reached");
+});

@@ -1,0 +1,229 @@
+import { connect } from "node:net";
+import type { NewStream, Session, Stream, StreamEvent } from "@weir/contract";
+import pg from "pg";
+import { expect } from "vitest";
+import { startTemporaryPostgres } from "../../src/platform/postgres/temporary-postgres.ts";
+import { startS3TestServer } from "../../src/platform/storage/s3-test-server.ts";
+import { FaultProxy } from "./fault-proxy.ts";
+import { NameCollector } from "./name-collector.ts";
+import { type Publisher, type PublisherOptions, startPublisher } from "./publisher.ts";
+import { recordedSeconds } from "./recorded-seconds.ts";
+import { connectWithoutMedia } from "./silent-test-encoder.ts";
+import { WeirProcess, type WeirProcessOptions } from "./weir-process.ts";
+
+type Postgres = Awaited<ReturnType<typeof startTemporaryPostgres>>;
+
+/** A process of Weir and its own line to the database. */
+export interface Node {
+  readonly name: string;
+  readonly weir: WeirProcess;
+  readonly line: FaultProxy;
+}
+
+export interface NodeOptions extends Pick<WeirProcessOptions, "dataFolder" | "through"> {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Processes of Weir on one PostgreSQL and one bucket; each reaches the database by a line of its own that can fail. */
+export class Nodes implements AsyncDisposable {
+  readonly postgres: Postgres;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #closing: AsyncDisposableStack;
+  readonly #nodes = new Map<string, Node>();
+
+  private constructor(postgres: Postgres, env: Readonly<Record<string, string>>, closing: AsyncDisposableStack) {
+    this.postgres = postgres;
+    this.#env = env;
+    this.#closing = closing;
+  }
+
+  /** With an api, a worker, and these media processes. */
+  static async open(media: readonly string[] = ["a", "b"], env: Readonly<Record<string, string>> = {}): Promise<Nodes> {
+    await using opening = new AsyncDisposableStack();
+    const postgres = await startTemporaryPostgres();
+    opening.defer(() => postgres.close());
+    const s3 = await startS3TestServer();
+    opening.defer(() => s3.close());
+    const { bucket, endpoint, accessKeyId, secretAccessKey } = s3.settings;
+    const settings = {
+      WEIR_S3_BUCKET: bucket,
+      WEIR_S3_ENDPOINT: endpoint,
+      WEIR_S3_ACCESS_KEY_ID: accessKeyId.reveal(),
+      WEIR_S3_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
+      ...env,
+    };
+    const nodes = new Nodes(postgres, settings, opening.move());
+    try {
+      // The first one makes the tables and the account.
+      await nodes.start("api", { env: { WEIR_ROLES: "api" } });
+      await Promise.all([
+        nodes.start("worker", { env: { WEIR_ROLES: "worker" } }),
+        ...media.map((name) => nodes.start(name, { env: { WEIR_ROLES: "media" } })),
+      ]);
+    } catch (error) {
+      await nodes[Symbol.asyncDispose]();
+      throw error;
+    }
+    return nodes;
+  }
+
+  get api(): WeirProcess {
+    return this.node("api").weir;
+  }
+
+  get all(): readonly Node[] {
+    return [...this.#nodes.values()];
+  }
+
+  node(name: string): Node {
+    const node = this.#nodes.get(name);
+    if (!node) throw new Error(`there is no node ${name}`);
+    return node;
+  }
+
+  /** Start another process. Rejects where it does not start. */
+  async start(name: string, { env = {}, ...options }: NodeOptions = {}): Promise<Node> {
+    const { host, port, user, database } = this.postgres.address;
+    const line = await FaultProxy.open(() => connect(`${host}/.s.PGSQL.${port}`));
+    this.#closing.use(line);
+    const DATABASE_URL = `postgres://${user}@127.0.0.1:${line.port}/${database}`;
+    const weir = await WeirProcess.start({
+      ...options,
+
+      env: { DATABASE_URL, ...this.#env, ...env },
+    });
+    this.#closing.use(weir);
+    const node = { name, weir, line };
+    this.#nodes.set(name, node);
+    return node;
+  }
+
+  /** What the database says, past all lines. */
+  async query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    const { host, port, user, database } = this.postgres.address;
+    const client = new pg.Client({ host, port, user, database });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { line } of this.#nodes.values()) line.fault = "open";
+    await this.#closing.disposeAsync();
+  }
+}
+
+/** For the reader of a run: what was measured. */
+export function figure(what: string, value: number | string): void {
+  process.stdout.write(`${expect.getState().currentTestName}: ${what}: ${value}\n`);
+}
+
+export type StagedOptions = Omit<NewStream, "name"> & { readonly watchedAt?: readonly string[] };
+
+/** A stream without a ladder, its publishers at any node, and all that the nodes show of it. */
+export class StagedStream implements AsyncDisposable {
+  readonly stream: Stream;
+  readonly seen: NameCollector;
+  readonly #nodes: Nodes;
+  readonly #publishers: Publisher[] = [];
+  #session = "";
+
+  private constructor(nodes: Nodes, stream: Stream, watchedAt: readonly string[]) {
+    this.#nodes = nodes;
+    this.stream = stream;
+    const places = watchedAt.map((node) => ({ node, hlsUrl: nodes.node(node).weir.hlsUrl(stream.playbackId) }));
+    this.seen = new NameCollector(places, () => this.#session);
+  }
+
+  static async create(nodes: Nodes, { watchedAt = ["a", "b"], ...options }: StagedOptions = {}): Promise<StagedStream> {
+    const name = expect.getState().currentTestName ?? "test";
+    const stream = await nodes.api.client.streams.create({ name, profiles: [], record: true, ...options });
+    return new StagedStream(nodes, stream, watchedAt);
+  }
+
+  /** Small pictures, so that many processes have room on a machine. */
+  async publishAt(node: string, options: Partial<PublisherOptions> = {}): Promise<Publisher> {
+    const url = this.#nodes.node(node).weir.publishUrl(this.stream.streamKey ?? "");
+    const publisher = await startPublisher({ seconds: 300, bitrateBps: 300_000, ...options, url });
+    this.#publishers.push(publisher);
+    return publisher;
+  }
+
+  /** An encoder that is let in, sends nothing, and leaves. */
+  async connectWithoutMedia(node: string, ms: number): Promise<void> {
+    const { rtmpPort } = this.#nodes.node(node).weir;
+    await connectWithoutMedia(rtmpPort, this.stream.streamKey ?? "", ms);
+  }
+
+  async now(): Promise<Stream> {
+    const now = await this.#nodes.api.client.streams.get(this.stream.id);
+    this.#session = now.status.sessionId ?? this.#session;
+    return now;
+  }
+
+  async untilState(state: Stream["status"]["state"], withinMs = 15_000): Promise<Stream> {
+    await expect.poll(async () => (await this.now()).status.state, { timeout: withinMs, interval: 50 }).toBe(state);
+    return this.now();
+  }
+
+  /** Resolves when a node lists a segment behind this one. */
+  async untilListed(node: string, behind = 0, withinMs = 20_000): Promise<number> {
+    let last = 0;
+    const listed = () => {
+      last = Math.max(0, ...this.seen.lists.filter((list) => list.node === node).map(({ lastMsn }) => lastMsn));
+      return last;
+    };
+    await expect.poll(listed, { timeout: withinMs, interval: 50 }).toBeGreaterThan(behind);
+    return last;
+  }
+
+  /** The highest number that any node has listed. */
+  async newest(): Promise<number> {
+    return Math.max(0, ...this.seen.lists.map(({ lastMsn }) => lastMsn));
+  }
+
+  sessions(): Promise<readonly Session[]> {
+    return this.#nodes.api.client.sessions.ofStream(this.stream.id).then(({ items }) => items);
+  }
+
+  /** The newest session once its recording is ready. */
+  async recorded(withinMs = 60_000): Promise<Session> {
+    const newest = async () => (await this.sessions())[0];
+    await expect.poll(async () => (await newest())?.recordingStatus, { timeout: withinMs }).toBe("ready");
+    const session = await newest();
+    if (!session) throw new Error("there is no session");
+    return session;
+  }
+
+  /** The seconds that the MP4 of a recording plays at a node. */
+  secondsOf({ mp4Url = "" }: Session, node: string): Promise<number> {
+    return recordedSeconds(mp4Url.replace(this.#nodes.api.url, this.#nodes.node(node).weir.url));
+  }
+
+  /** Each `stream_state` event so far. */
+  async states(): Promise<boolean[]> {
+    return (await this.#events()).flatMap((event) => (event.type === "stream_state" ? [event.state.active] : []));
+  }
+
+  /** The names of the events for webhooks so far that begin so. */
+  async told(prefix: string): Promise<string[]> {
+    const names = (await this.#events()).flatMap((event) => (event.type === "webhook_event" ? [event.event] : []));
+    return names.filter((name) => name.startsWith(prefix));
+  }
+
+  async #events(): Promise<StreamEvent[]> {
+    const { id, createdAt } = this.stream;
+    const range = { from: createdAt - 60_000, to: Date.now() };
+    const events: StreamEvent[] = [];
+    for await (const event of this.#nodes.api.client.streams.events(id, range)) events.push(event);
+    return events;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.seen.stop();
+    await Promise.all(this.#publishers.map((publisher) => publisher.kill()));
+  }
+}

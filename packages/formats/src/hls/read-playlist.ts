@@ -1,0 +1,132 @@
+import { FormatError } from "../bits/index.ts";
+
+/** A playlist of another server, as far as its media is wanted. URIs are as written; durations in seconds. */
+export type SourcePlaylist = SourceVariants | SourceMedia;
+
+export interface SourceVariants {
+  readonly kind: "multivariant";
+  /** As listed. */
+  readonly variants: readonly SourceVariant[];
+}
+
+export interface SourceVariant {
+  readonly uri: string;
+  /** Bits per second. */
+  readonly bandwidth: number;
+  /** Its sound is in a playlist of its own. */
+  readonly hasSeparateSound: boolean;
+}
+
+export interface SourceMedia {
+  readonly kind: "media";
+  readonly targetDuration: number;
+  readonly mediaSequence: number;
+  readonly segments: readonly SourceSegment[];
+  /** Nothing will be added. */
+  readonly isEnded: boolean;
+}
+
+export interface SourceSegment {
+  readonly uri: string;
+  readonly duration: number;
+  readonly range: { readonly offset: number; readonly length: number } | null;
+  /** The server has no media for it. */
+  readonly isGap: boolean;
+  /** URI of the init segment; null for a transport stream. */
+  readonly map: string | null;
+  readonly key: SourceKey | null;
+}
+
+/** EXT-X-KEY (RFC 8216 4.3.2.4). */
+export interface SourceKey {
+  readonly method: string;
+  readonly uri: string;
+  /** 32 hexadecimal digits; null: the media sequence number is used. */
+  readonly iv: string | null;
+}
+
+const MAX_TARGET_DURATION = 600;
+
+/** Reads a playlist (RFC 8216 4). Unknown tags are skipped. Throws `FormatError` for a text that is none. */
+export function readPlaylist(text: string): SourcePlaylist {
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.trim());
+  if (lines[0] !== "#EXTM3U") throw new FormatError("an HLS playlist", 0);
+  return lines.some((line) => line.startsWith("#EXT-X-STREAM-INF:")) ? readVariants(lines) : readMedia(lines);
+}
+
+function readVariants(lines: readonly string[]): SourceVariants {
+  const separate = new Set<string>();
+  const variants: SourceVariant[] = [];
+  let next: Map<string, string> | null = null;
+  for (const line of lines) {
+    const [name, value] = tagOf(line);
+    if (name === "#EXT-X-MEDIA") {
+      const media = attributesOf(value);
+      if (media.get("TYPE") === "AUDIO" && media.has("URI")) separate.add(media.get("GROUP-ID") ?? "");
+    } else if (name === "#EXT-X-STREAM-INF") next = attributesOf(value);
+    else if (next && line !== "" && !line.startsWith("#")) {
+      const hasSeparateSound = next.has("AUDIO") && separate.has(next.get("AUDIO") ?? "");
+      variants.push({ uri: line, bandwidth: numberOf(next.get("BANDWIDTH") ?? "") ?? 0, hasSeparateSound });
+      next = null;
+    }
+  }
+  return { kind: "multivariant", variants };
+}
+
+function readMedia(lines: readonly string[]): SourceMedia {
+  const segments: SourceSegment[] = [];
+  let [targetDuration, mediaSequence, isEnded] = [0, 0, false];
+  let map: string | null = null;
+  let key: SourceKey | null = null;
+  let duration: number | null = null;
+  let isGap = false;
+  let range: { offset: number; length: number } | null = null;
+  let rangeEnd = 0;
+  for (const line of lines) {
+    const [name, value] = tagOf(line);
+    if (name === "#EXT-X-TARGETDURATION") targetDuration = numberOf(value) ?? 0;
+    else if (name === "#EXT-X-MEDIA-SEQUENCE") mediaSequence = numberOf(value) ?? 0;
+    else if (name === "#EXT-X-ENDLIST") isEnded = true;
+    else if (name === "#EXT-X-GAP") isGap = true;
+    else if (name === "#EXT-X-MAP") map = attributesOf(value).get("URI") ?? "";
+    else if (name === "#EXT-X-KEY") key = keyOf(attributesOf(value));
+    else if (name === "#EXTINF") duration = numberOf(value.split(",")[0] ?? "") ?? 0;
+    else if (name === "#EXT-X-BYTERANGE") {
+      const [length, offset] = value.split("@").map(numberOf);
+      if (length != null) range = { length, offset: offset ?? rangeEnd };
+    } else if (duration !== null && line !== "" && !line.startsWith("#")) {
+      segments.push({ uri: line, duration, range, isGap, map, key });
+      rangeEnd = range ? range.offset + range.length : 0;
+      [duration, isGap, range] = [null, false, null];
+    }
+  }
+  if (targetDuration <= 0 || targetDuration > MAX_TARGET_DURATION) throw new FormatError("a target duration", 0);
+  return { kind: "media", targetDuration, mediaSequence, segments, isEnded };
+}
+
+function keyOf(attributes: ReadonlyMap<string, string>): SourceKey | null {
+  const method = attributes.get("METHOD") ?? "NONE";
+  if (method === "NONE") return null;
+  const [, iv = null] = /^0x([0-9a-f]{32})$/i.exec(attributes.get("IV") ?? "") ?? [];
+  return { method, uri: attributes.get("URI") ?? "", iv };
+}
+
+function tagOf(line: string): [name: string, value: string] {
+  if (!line.startsWith("#EXT")) return ["", ""];
+  const colon = line.indexOf(":");
+  return colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1)];
+}
+
+/** Without the quotes of quoted values. */
+function attributesOf(value: string): Map<string, string> {
+  const pairs = value.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))/g);
+  return new Map(Array.from(pairs, ([, name = "", quoted, plain = ""]) => [name, quoted ?? plain]));
+}
+
+/** A decimal number that JavaScript holds exactly enough; undefined for anything else. */
+function numberOf(text: string): number | undefined {
+  return /^\d{1,15}(\.\d{1,15})?$/.test(text.trim()) ? Number(text) : undefined;
+}
