@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
 /** The results of a Vitest run that `npm test` uses. */
 export interface TestReport {
   readonly passed: number;
   readonly failed: number;
+  /** What failed, each with its first error: tests, files that could not be loaded, errors outside the tests. */
+  readonly failures: readonly string[];
   /** Tests that failed and passed on retry, each with the error of its failure. */
   readonly flaky: readonly string[];
   readonly files: readonly { readonly name: string; readonly seconds: number }[];
@@ -14,9 +16,9 @@ export interface TestReport {
 export const REPORT_VARIABLE = "WEIR_TEST_REPORT";
 
 export default class TestReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const path = process.env[REPORT_VARIABLE];
-    if (path) writeFileSync(path, JSON.stringify(reportOf(modules)));
+    if (path) writeFileSync(path, JSON.stringify(reportOf(modules, unhandled)));
   }
 }
 
@@ -29,18 +31,18 @@ export function readReport(path: string): TestReport | null {
   }
 }
 
-function reportOf(modules: readonly TestModule[]): TestReport {
-  const count = (module: TestModule, state: "passed" | "failed") => [...module.children.allTests(state)].length;
-  // A file that cannot be loaded, or whose hook fails, has no failed test to count.
-  const failed = (module: TestModule) => (module.ok() ? 0 : Math.max(1, count(module, "failed")));
+function reportOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): TestReport {
   const sum = (numberOf: (module: TestModule) => number) => modules.reduce((total, one) => total + numberOf(one), 0);
+  const failures = [
+    ...modules.flatMap(failuresOf),
+    ...unhandled.map((error) => `outside the tests${firstOf([error])}`),
+  ];
   return {
-    passed: sum((module) => count(module, "passed")),
-    failed: sum(failed),
+    passed: sum((module) => [...module.children.allTests("passed")].length),
+    failed: failures.length,
+    failures,
     flaky: modules.flatMap((module) =>
-      [...module.children.allTests("passed")]
-        .filter((test) => test.diagnostic()?.flaky)
-        .map((test) => `${module.relativeModuleId} > ${test.fullName}${firstErrorOf(test)}`),
+      [...module.children.allTests("passed")].filter((test) => test.diagnostic()?.flaky).map(nameAndError),
     ),
     files: modules.map((module) => ({
       name: module.relativeModuleId,
@@ -49,8 +51,18 @@ function reportOf(modules: readonly TestModule[]): TestReport {
   };
 }
 
-function firstErrorOf(test: TestCase): string {
-  const [error] = test.result().errors ?? [];
+function failuresOf(module: TestModule): string[] {
+  if (module.ok()) return [];
+  const tests = [...module.children.allTests("failed")].map(nameAndError);
+  // A file that cannot be loaded, or whose hook fails, has no failed test.
+  return tests.length > 0 ? tests : [`${module.relativeModuleId}${firstOf(module.errors())}`];
+}
+
+function nameAndError(test: TestCase): string {
+  return `${test.module.relativeModuleId} > ${test.fullName}${firstOf(test.result().errors ?? [])}`;
+}
+
+function firstOf([error]: readonly SerializedError[]): string {
   return error
     ? `\n    ${error.message}\n    ${error.stacks?.map(({ file, line }) => `${file}:${line}`)[0] ?? ""}`
     : "";

@@ -5,8 +5,8 @@ import { REPORT_VARIABLE, readReport, type TestReport } from "./test-report.ts";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-const ONE_PASSED: TestReport = { passed: 1, failed: 0, flaky: [], files: [] };
-const ONE_FAILED: TestReport = { passed: 0, failed: 1, flaky: [], files: [] };
+const ONE_PASSED: TestReport = { passed: 1, failed: 0, failures: [], flaky: [], files: [] };
+const oneFailed = (failure: string): TestReport => ({ ...ONE_PASSED, passed: 0, failed: 1, failures: [failure] });
 
 /** One program of the test run. */
 export interface Step {
@@ -25,10 +25,10 @@ export async function runStep(step: Step, output: "as-written" | "beside" = "as-
   if (output === "as-written") process.stdout.write(heading);
   const { code, text } = await run(step, output === "beside");
   if (output === "beside") process.stdout.write(heading + text);
-  if (step.report === undefined) return code === 0 ? ONE_PASSED : ONE_FAILED;
-  const report = readReport(step.report) ?? ONE_FAILED;
-  // A run that fails without a failed test had an error outside the tests.
-  return report.failed === 0 && code !== 0 ? { ...report, failed: 1 } : report;
+  if (step.report === undefined) return code === 0 ? ONE_PASSED : oneFailed(step.name);
+  const report = readReport(step.report) ?? oneFailed(`${step.name}: it wrote no report`);
+  if (report.failed > 0 || code === 0) return report;
+  return { ...report, failed: 1, failures: [`${step.name}: it ended with ${code ?? "a signal"} after its last test`] };
 }
 
 const running = new Set<ChildProcess>();

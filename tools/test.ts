@@ -70,7 +70,10 @@ const lines = [
   ...LEFT_OUT.map((what) => `not run: ${what}`),
   ...results
     .filter(({ report }) => report.failed > 0)
-    .map(({ step, report }) => `failed in ${step.name}: ${report.failed}`),
+    .flatMap(({ step, report }) => [
+      `failed in ${step.name}: ${report.failed}`,
+      ...report.failures.map((failure) => `  ${failure}`),
+    ]),
   `flaky (passed on retry): ${flaky.length}`,
   ...flaky.map((name) => `  ${name}`),
   `${total("passed")} passed, ${total("failed")} failed`,
