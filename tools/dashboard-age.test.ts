@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { makeTestFolder } from "../apps/server/src/platform/test-folder.ts";
+import { makeTestFolder } from "../apps/server/src/platform/test-folder-rig.ts";
 import { isDashboardStale } from "./dashboard-age.ts";
 
 const FILES = [

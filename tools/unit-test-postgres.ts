@@ -11,7 +11,7 @@ import { silentLog } from "../apps/server/src/platform/log.ts";
 import { migrate } from "../apps/server/src/platform/migrate.ts";
 import type { PostgresAddress } from "../apps/server/src/platform/postgres/embedded-postgres.ts";
 import { TEMPLATE } from "../apps/server/src/platform/postgres/postgres-test-database.ts";
-import { startTemporaryPostgres } from "../apps/server/src/platform/postgres/temporary-postgres.ts";
+import { startTemporaryPostgres } from "../apps/server/src/platform/postgres/temporary-postgres-rig.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../apps/server/migrations/", import.meta.url));
 

@@ -2,7 +2,7 @@ import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { verifyWebhook } from "@weir/client";
 import { afterAll, expect, test } from "vitest";
-import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { shareArena } from "./support/arena.ts";
 import { environmentOf, runWeir, startWeir } from "./support/run-weir.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";

@@ -4,7 +4,7 @@ import type { Ingest, Stream } from "@weir/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RtmpTestServer } from "../src/media/ingest/rtmp/rtmp-test-server.ts";
 import { FIRST } from "../src/platform/http/certificate.fixture.ts";
-import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
 import { expectLowLatency, expectRecorded } from "./support/outputs.ts";
 import { startPublisher } from "./support/publisher.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startTemporaryPostgres } from "../src/platform/postgres/temporary-postgres.ts";
+import { startTemporaryPostgres } from "../src/platform/postgres/temporary-postgres-rig.ts";
 import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { importSPKI, jwtVerify } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { guideFiles } from "./support/guides.ts";
 
 const files = guideFiles("docs/6-guides/signed-playback.md");

@@ -2,7 +2,7 @@ import { cp } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RtmpTestServer } from "../src/media/ingest/rtmp/rtmp-test-server.ts";
-import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { Nodes, StagedStream } from "./support/nodes.ts";
 import type { WeirProcess } from "./support/weir-process.ts";
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
 
 /** Sources that ffmpeg made, over HTTP, with a password. */

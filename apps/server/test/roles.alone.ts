@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { startTemporaryPostgres } from "../src/platform/postgres/temporary-postgres.ts";
+import { startTemporaryPostgres } from "../src/platform/postgres/temporary-postgres-rig.ts";
 import { startS3TestServer } from "../src/platform/storage/s3-test-server.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { TestBrowser } from "./support/browser.ts";

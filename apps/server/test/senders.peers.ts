@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Ingest, Stream } from "@weir/contract";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { FIRST } from "../src/platform/http/certificate.fixture.ts";
-import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
 import { freePort } from "./support/weir-process.ts";
 

@@ -7,7 +7,7 @@ import { WeirClient } from "@weir/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../src/platform/clock.ts";
 import { until } from "../src/platform/retry.ts";
-import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { fillDataFolder } from "./support/weir-process.ts";
 import { PRESET_API_KEY } from "./support/weir-server.ts";
 

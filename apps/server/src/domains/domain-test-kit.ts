@@ -20,7 +20,7 @@ import type {
 } from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
-import { findUndocumentedErrors } from "./api/openapi/undocumented-errors.ts";
+import { findUndocumentedErrors } from "./api/openapi/undocumented-errors-rig.ts";
 import { newId } from "./ids.ts";
 import { createDomains, type DomainSettings, type Domains, type Processors, type Schema } from "./index.ts";
 import type { Db } from "./schema.ts";

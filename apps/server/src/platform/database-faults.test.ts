@@ -9,7 +9,7 @@ import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { DatabaseAway } from "./database-away.ts";
 import { silentLog } from "./log.ts";
-import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
+import { startTemporaryPostgres } from "./postgres/temporary-postgres-rig.ts";
 import { sleep, until } from "./retry.ts";
 import { Secret } from "./secret.ts";
 

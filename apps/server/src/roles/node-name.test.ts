@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeTestFolder } from "../platform/test-folder.ts";
+import { makeTestFolder } from "../platform/test-folder-rig.ts";
 import { nodeNameOf, nodePlaceOf } from "./node-name.ts";
 
 test("a node keeps its name, and gets one where a power cut has left an empty file", () => {

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { makeTestFolder } from "../../src/platform/test-folder.ts";
+import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
 import { startChromium } from "./chromium.ts";
 import { WeirProcess } from "./weir-process.ts";
 

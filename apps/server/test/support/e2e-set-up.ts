@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
-import { makeTestFolder } from "../../src/platform/test-folder.ts";
+import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
 import setUpAlone from "./alone-set-up.ts";
 import { SHARED_SETTINGS } from "./shared-server.ts";
 import { WeirProcess } from "./weir-process.ts";

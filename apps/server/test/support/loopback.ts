@@ -4,7 +4,7 @@ import type { NewStream, Stream } from "@weir/contract";
 import { ManualClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createTestDatabase } from "../../src/platform/postgres/postgres-test-database.ts";
-import { makeTestFolder } from "../../src/platform/test-folder.ts";
+import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
 import { readConfig } from "../../src/roles/config.ts";
 import { startWeir } from "../../src/roles/weir.ts";
 import { LoopbackPublisher } from "./loopback-test-publisher.ts";

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import type { NewStream, Session, Stream, StreamEvent } from "@weir/contract";
 import pg from "pg";
 import { expect } from "vitest";
-import { startTemporaryPostgres } from "../../src/platform/postgres/temporary-postgres.ts";
+import { startTemporaryPostgres } from "../../src/platform/postgres/temporary-postgres-rig.ts";
 import { startS3TestServer } from "../../src/platform/storage/s3-test-server.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { NameCollector } from "./name-collector.ts";

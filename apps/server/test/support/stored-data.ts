@@ -7,7 +7,7 @@ import { openDatabase } from "../../src/platform/database.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { migrate } from "../../src/platform/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/embedded-postgres.ts";
-import { makeTestFolder } from "../../src/platform/test-folder.ts";
+import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations/", import.meta.url));
 const DAY_MS = 86_400_000;

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { inject } from "vitest";
-import { makeTestFolder } from "../../src/platform/test-folder.ts";
+import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
 import { PRESET_API_KEY, WeirServer } from "./weir-server.ts";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));

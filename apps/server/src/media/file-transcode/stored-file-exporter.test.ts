@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { Outbound, type OutboundStream } from "../../platform/outbound/outbound.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { type ExportWork, type MediaIndex, TaskFailed } from "../../ports/index.ts";
 import { StoredFileExporter } from "./stored-file-exporter.ts";
 

@@ -8,7 +8,7 @@ import { oneAtATime } from "../../platform/http/one-at-a-time.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { MediaPlane } from "../index.ts";
 import type { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { Publication } from "../packet.ts";

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ManualClock, type Timer } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { type RecordedSegment, recordingPrefix } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";

@@ -8,7 +8,7 @@ import { Turns } from "../../platform/limits/turns.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import type { AssetRun, MediaIndex, VideoSpec } from "../../ports/index.ts";
 import { ArchiveMp4 } from "../stored/archive-mp4.ts";
 import { StoredMedia } from "../stored/stored-media.ts";

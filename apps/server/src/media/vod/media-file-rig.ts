@@ -8,7 +8,7 @@ import {
   AVMEDIA_TYPE_VIDEO,
 } from "node-av/constants";
 import { type CodecContext, Dictionary, FormatContext, type Packet, type Stream } from "node-av/lib";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { check } from "../transcode/ffmpeg.ts";
 import {
   encodeAudio,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Audiences } from "./audiences.ts";
 import { Countries } from "./countries.ts";
-import { countryFile } from "./country-file.ts";
+import { countryFile } from "./country-file.fixture.ts";
 
 const IPHONE =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { makeTestFolder } from "../test-folder.ts";
+import { makeTestFolder } from "../test-folder-rig.ts";
 import { createApp } from "./app.ts";
 import { openPackages, servePackages } from "./package-archives.ts";
 

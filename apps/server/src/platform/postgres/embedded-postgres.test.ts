@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { until } from "../retry.ts";
-import { makeTestFolder } from "../test-folder.ts";
+import { makeTestFolder } from "../test-folder-rig.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
 let dataFolder: string;

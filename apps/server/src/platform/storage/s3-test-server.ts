@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import S3rver from "s3rver";
 import { Secret } from "../secret.ts";
-import { makeTestFolder } from "../test-folder.ts";
+import { makeTestFolder } from "../test-folder-rig.ts";
 import type { S3Settings } from "./s3-client.ts";
 
 const BUCKET = "weir-test";

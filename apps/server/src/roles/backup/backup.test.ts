@@ -7,7 +7,7 @@ import { silentLog } from "../../platform/log.ts";
 import type { PostgresAddress } from "../../platform/postgres/embedded-postgres.ts";
 import { createTestDatabase, type TestDatabase } from "../../platform/postgres/postgres-test-database.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { readConfig } from "../config.ts";
 import { backUp } from "./backup.ts";
 import { FrozenFiles } from "./frozen-files.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createTestDatabase } from "../../platform/postgres/postgres-test-database.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { dumpRows, loadRows } from "./rows.ts";
 import { tablesIn, weirTables } from "./tables.ts";
 

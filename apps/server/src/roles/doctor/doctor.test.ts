@@ -11,7 +11,7 @@ import { type Clock, systemClock } from "../../platform/clock.ts";
 import { FIRST, RENEWED } from "../../platform/http/certificate.fixture.ts";
 import { createTestDatabase } from "../../platform/postgres/postgres-test-database.ts";
 import { startS3TestServer } from "../../platform/storage/s3-test-server.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
+import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { examine, type Finding } from "./doctor.ts";
 import { examineFromOutside } from "./from-outside.ts";
 

@@ -7,7 +7,7 @@ import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../../platform/log.ts";
 import { LocalObjectStore } from "../../../platform/storage/local-object-store.ts";
-import { makeTestFolder } from "../../../platform/test-folder.ts";
+import { makeTestFolder } from "../../../platform/test-folder-rig.ts";
 import type { WindowRendition, WindowSegment } from "../../packaging/window-rendition.ts";
 import { Sent } from "../../sent.ts";
 import { FakeCatalogue } from "../../testing/fake-catalogue.ts";

@@ -8,7 +8,7 @@ import { FIRST, RENEWED } from "../../../platform/http/certificate.fixture.ts";
 import { TlsFiles } from "../../../platform/http/tls-files.ts";
 import { Listener } from "../../../platform/listener.ts";
 import { silentLog } from "../../../platform/log.ts";
-import { makeTestFolder } from "../../../platform/test-folder.ts";
+import { makeTestFolder } from "../../../platform/test-folder-rig.ts";
 import { aacConfig, avcConfig, avcKeyframe } from "./rtmp-media.fixture.ts";
 import { RtmpTestClient } from "./rtmp-test-client.ts";
 import { RtmpTestServer } from "./rtmp-test-server.ts";

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
-import { makeTestFolder } from "../test-folder.ts";
+import { makeTestFolder } from "../test-folder-rig.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
 /** For tests: an embedded PostgreSQL on a temporary folder. */
