@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tools/longest-first.ts";
 
+/** A second try where the machine was busy with others; `npm test` names each test that needed one, and why. */
+const RETRIES = 1;
+
 const endToEnd = {
-  // A second try where the machine was busy with others; `npm test` names each test that needed one.
-  retry: 1,
+  retry: RETRIES,
   testTimeout: 120_000,
   hookTimeout: 120_000,
 };
@@ -27,6 +29,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
+          retry: RETRIES,
           include: ["{packages,apps,tools}/**/*.test.{ts,tsx}", "apps/server/test/*.loopback.ts"],
           exclude: ["**/node_modules/**", "apps/server/test/**/*.test.ts"],
           globalSetup: "tools/unit-test-postgres.ts",
