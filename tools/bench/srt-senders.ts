@@ -43,7 +43,7 @@ export class SrtSenders {
     const connected = Promise.withResolvers<void>();
     let isOpen = true;
     const link = this.#srt.connect(
-      { address, port: Number(port), streamId, passphrase: null, keyBytes: 0, latencyMs: LATENCY_MS },
+      { address, port: Number(port), streamId, passphrase: null, keyBytes: 0, latencyMs: LATENCY_MS, peer: "target" },
       {
         connected: connected.resolve,
         taken: () => {},

@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,6 +20,15 @@ const server = createServer(async ({ url = "", headers }, response) => {
   const file = await readFile(join(folder, url.slice(1))).catch(() => null);
   response.writeHead(file ? 200 : 404, file ? { "content-length": file.byteLength } : {}).end(file);
 });
+
+async function freeUdpPort(): Promise<number> {
+  const probe = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  await new Promise<void>((resolve) => probe.close(resolve));
+  return port;
+}
+
 const addressOf = (name: string) => `http://me:pass@127.0.0.1:${(server.address() as AddressInfo).port}/${name}`;
 
 beforeAll(async () => {
@@ -52,6 +63,40 @@ test.each(["list.m3u8", "file.ts"])("%s is pulled in real time, plays, is record
   const [session] = (await client.sessions.ofStream(stream.id)).items;
   expect(session?.sourceSegmentsDuration).toBeCloseTo(SECONDS, 0);
   expect(arena.weir.log).not.toContain("me:pass");
+});
+
+test("srt-live-transmit is called with its passphrase, plays, and is called again after it was gone", async () => {
+  const { client } = arena.weir;
+  const [udp, srt] = [await freeUdpPort(), await freeUdpPort()];
+  await using children = new AsyncDisposableStack();
+  const start = (program: string, args: string) => {
+    const child = spawn(program, args.split(" "), { cwd: folder, stdio: "ignore" });
+    children.defer(() => void child.kill("SIGKILL"));
+    return child;
+  };
+  const secret = "passphrase=a0secret0word";
+  const listen = () =>
+    start("srt-live-transmit", `udp://127.0.0.1:${udp} srt://127.0.0.1:${srt}?mode=listener&${secret}`);
+  start(
+    "ffmpeg",
+    `-v error -nostdin -re -stream_loop -1 -i file.ts -c copy -f mpegts udp://127.0.0.1:${udp}?pkt_size=1316`,
+  );
+  const listener = listen();
+  const source = `srt://127.0.0.1:${srt}?${secret}&latency=200`;
+  const stream = await client.streams.pull({ name: "srt", profiles: [], pull: { source } });
+  const now = async () => (await client.streams.get(stream.id)).status;
+  const isLive = () => expect.poll(async () => (await now()).state, { timeout: 30_000 }).toBe("live");
+  await isLive();
+  const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
+  await player.untilMoving(60);
+  await player.close();
+  listener.kill("SIGKILL");
+  await expect.poll(async () => (await now()).pull?.state, { timeout: 30_000 }).toBe("retrying");
+  listen();
+  await isLive();
+  await expect.poll(async () => (await now()).pull?.state, { timeout: 30_000 }).toBe("pulling");
+  await client.streams.delete(stream.id);
+  expect(arena.weir.log).not.toContain("a0secret0word");
 });
 
 test("a source with a wrong password, and one that is not there, are tried again with a reason", async () => {

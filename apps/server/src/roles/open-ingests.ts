@@ -44,7 +44,7 @@ export async function openIngests(
 
   const isSrtOpen = await openSrt(opening, srt, new SrtIngest({ publishing, children }));
 
-  const pulls = new Pulls({ publishing, children, outbound, gate: pullGate });
+  const pulls = new Pulls({ publishing, children, outbound, srt, gate: pullGate });
   opened.defer(() => pulls.close());
   pulls.start();
 

@@ -92,7 +92,7 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   pullStream: {
     description:
-      "Creates a stream that Weir pulls from `pull.source`, and starts. If the project has a stream with that source, it is replaced instead, with status 200: fields that are not in the body are cleared, and a suspended stream is no longer. With the query parameter `key=creatorId`, the stream with the same `creatorId` is replaced; more than one is an error. A source is HLS with MPEG-TS segments, or MPEG-TS over HTTP.",
+      "Creates a stream that Weir pulls from `pull.source`, and starts. If the project has a stream with that source, it is replaced instead, with status 200: fields that are not in the body are cleared, and a suspended stream is no longer. With the query parameter `key=creatorId`, the stream with the same `creatorId` is replaced; more than one is an error. A source is HLS with MPEG-TS segments, or MPEG-TS over HTTP or SRT.",
     example: {
       body: { name: "Harbour", pull: { source: "https://camera.example.com/harbour/index.m3u8" } },
       answer: stream,

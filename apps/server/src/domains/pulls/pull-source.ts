@@ -19,6 +19,8 @@ const OWN_HEADERS = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
+/** What an SRT address names as secrets. */
+const SRT_SECRETS = /([?&](?:streamid|passphrase)=)[^&]*/gi;
 /** User name and password, up to the last @ before the path. */
 const CREDENTIALS = /^([a-z]+:\/\/)[^/?#\\]*@/i;
 
@@ -26,12 +28,15 @@ const CREDENTIALS = /^([a-z]+:\/\/)[^/?#\\]*@/i;
 export function checkPull({ source, headers = {} }: Pull, outbound: Pick<Outbound, "refusalOf">): void {
   const refusal = outbound.refusalOf(source, PULL);
   if (refusal !== null) throw new RefusedUrl("streams cannot be pulled from this source", refusal);
-  if (!/^https?:/i.test(source))
+  if (!/^(https?|srt):/i.test(source))
     throw new NotImplemented(
-      "this server pulls HLS and MPEG-TS over http:// and https:// only: let the camera or encoder publish to the stream instead",
+      "this server pulls HLS and MPEG-TS over http:// and https://, and MPEG-TS over srt:// only: let the camera or encoder publish to the stream instead",
     );
-  if (CREDENTIALS.exec(source)?.[0].includes(HIDDEN))
-    throw new BadRequest("pull.source has the hidden user name and password of an answer: send the real ones");
+  if (
+    CREDENTIALS.exec(source)?.[0].includes(HIDDEN) ||
+    srtSecretsOf(source).some((part) => part.endsWith(`=${HIDDEN}`))
+  )
+    throw new BadRequest("pull.source has the hidden secrets of an answer: send the real ones");
   const given = Object.entries(headers);
   if (given.length > MAX_HEADERS) throw new BadRequest(`pull.headers may have ${MAX_HEADERS} headers`);
   for (const [name, value] of given) {
@@ -43,10 +48,18 @@ export function checkPull({ source, headers = {} }: Pull, outbound: Pick<Outboun
   }
 }
 
-/** As it is shown: without user name, password and the values of headers. */
+const srtSecretsOf = (source: string): readonly string[] =>
+  /^srt:/i.test(source) ? (source.match(SRT_SECRETS) ?? []) : [];
+
+function hideSource(source: string): string {
+  const hidden = source.replace(CREDENTIALS, `$1${HIDDEN}:${HIDDEN}@`);
+  return /^srt:/i.test(source) ? hidden.replaceAll(SRT_SECRETS, `$1${HIDDEN}`) : hidden;
+}
+
+/** As it is shown: without user name, password, the stream id and passphrase of SRT, and the values of headers. */
 export function hidePull({ source, headers, ...rest }: Pull): Pull {
   return {
-    source: source.replace(CREDENTIALS, `$1${HIDDEN}:${HIDDEN}@`),
+    source: hideSource(source),
     ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN])) }),
     ...rest,
   };

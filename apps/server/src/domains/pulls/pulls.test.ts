@@ -66,6 +66,13 @@ it("user name, password and headers of a source are in no answer, and no filter 
   expect((await put({ pull: { source, headers: { Authorization: "***" } } })).status).toBe(400);
 });
 
+it("stream id and passphrase of an SRT source are in no answer, and the hidden ones are not taken for real", async () => {
+  const source = "srt://camera.example:9000?streamid=secret1&latency=200&passphrase=secret23456";
+  const { stream } = await put({ pull: { source } });
+  expect(stream.pull).toEqual({ source: "srt://camera.example:9000?streamid=***&latency=200&passphrase=***" });
+  expect((await put({ pull: stream.pull })).status).toBe(400);
+});
+
 it.each([{ host: "a" }, { "Content-Length": "1" }, { "a b": "c" }, { a: "b\r\nc: d" }])(
   "the headers %j are refused",
   async (headers) => expect((await put({ pull: { source: newSource(), headers } })).status).toBe(400),

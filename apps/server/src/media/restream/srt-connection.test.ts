@@ -33,7 +33,7 @@ test("unacknowledged bytes count as queued, and the checked address is the one c
   });
   if (typeof connection === "string") throw new Error(connection);
   await ready.promise;
-  expect(called).toEqual([{ ...CALL, address: "8.8.8.8" }]);
+  expect(called).toEqual([{ ...CALL, address: "8.8.8.8", peer: "target" }]);
   connection.write(new Uint8Array(188));
   expect(connection.queuedBytes).toBe(188);
   await expect.poll(() => connection.queuedBytes).toBe(0);

@@ -57,7 +57,7 @@ class SrtConnection implements TargetConnection {
       const place = await outbound.find({ url, purpose: FORWARD });
       if (this.#life.isOver) return;
       this.#link = srt.connect(
-        { ...address, ...place },
+        { ...address, ...place, peer: "target" },
         {
           connected: () => this.#life.accepted({ key: "ts", create: () => new TsFormat() }),
           taken: (bytes) => {

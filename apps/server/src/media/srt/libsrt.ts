@@ -95,6 +95,7 @@ export class Libsrt {
       this.#set(socket, OPTION.sendWaits, 0),
       this.#set(socket, OPTION.connectMs, CONNECT_MS),
       this.#set(socket, OPTION.peerLatency, latencyMs),
+      this.#set(socket, OPTION.receiveLatency, latencyMs),
       // The queue's owner drops late media up to the next keyframe. The library would drop arbitrary packets.
       this.#set(socket, OPTION.sendDropDelay, NEVER_DROP),
       streamId === "" || this.#set(socket, OPTION.streamId, streamId),

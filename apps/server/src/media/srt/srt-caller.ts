@@ -92,7 +92,7 @@ export class SrtCaller {
   #fail(): void {
     const reason = this.#isConnected
       ? "The target closed the connection or stopped responding."
-      : rejectionSentence(this.#srt.rejectionOf(this.#socket));
+      : rejectionSentence(this.#srt.rejectionOf(this.#socket), "target");
     this.close();
     this.#events.failed(reason);
   }

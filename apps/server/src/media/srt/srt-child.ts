@@ -10,6 +10,7 @@ import {
   type ToSrtChild,
   toSrtChildReader,
 } from "./srt-protocol.ts";
+import { SrtReader } from "./srt-reader.ts";
 
 /**
  * The process with all SRT connections, separate because libsrt is native code that parses packets from strangers. It exits when its input pipe
@@ -28,7 +29,7 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const input = new Socket({ fd: 3, readable: true, writable: false });
 const output = new Socket({ fd: 4, readable: false, writable: true });
 const read = toSrtChildReader();
-const callers = new Map<number, SrtCaller>();
+const callers = new Map<number, SrtCaller | SrtReader>();
 let listener: SrtListener | null = null;
 const srt = await Libsrt.load();
 
@@ -40,12 +41,17 @@ function run(library: Libsrt): void {
   input.on("data", (bytes) => {
     for (const message of read(bytes)) take(library, message);
   });
-  setInterval(() => send({ type: "taken", taken: [...callers].map(([id, { taken }]) => [id, taken]) }), TELL_MS);
+  setInterval(() => send({ type: "taken", taken: takenByTargets() }), TELL_MS);
+}
+
+function takenByTargets(): (readonly [id: number, bytes: number])[] {
+  return [...callers].flatMap(([id, caller]) => (caller instanceof SrtCaller ? [[id, caller.taken] as const] : []));
 }
 
 function look(): void {
+  const isUnread = output.writableLength >= MAX_UNREAD_BYTES;
   for (const [id, caller] of callers) {
-    caller.look();
+    if (caller instanceof SrtCaller || !isUnread) caller.look();
     if (caller.isOver) callers.delete(id);
   }
   if (callers.size > 0) setTimeout(look, LOOK_MS);
@@ -63,23 +69,24 @@ function take(library: Libsrt, message: ToSrtChild): void {
   if (message.type === "listen") return listen(library, message.place);
   const { id } = message;
   if (message.type === "receive") return listener?.receive(id);
-  if (message.type === "media") return callers.get(id)?.give(message.bytes);
+  const caller = callers.get(id);
+  if (message.type === "media") return caller instanceof SrtCaller ? caller.give(message.bytes) : undefined;
   if (message.type === "close") {
     if (id >= FIRST_CALLER) return listener?.close(id);
-    const caller = callers.get(id);
-    if (message.isAtOnce) caller?.close();
-    else caller?.finish();
-    return;
+    if (caller instanceof SrtCaller && !message.isAtOnce) return caller.finish();
+    return caller?.close();
   }
+  const { peer } = message.call;
   const socket = library.connect(message.call);
   if (typeof socket === "string")
-    return send({ type: "failed", id, reason: `The target cannot be reached: ${socket}.` });
+    return send({ type: "failed", id, reason: `The ${peer} cannot be reached: ${socket}.` });
   const events = {
     connected: () => send({ type: "connected", id }),
     failed: (reason: string) => send({ type: "failed", id, reason }),
+    media: (bytes: Uint8Array) => send({ type: "media", id, bytes }),
   };
   if (callers.size === 0) setTimeout(look, LOOK_MS);
-  callers.set(id, new SrtCaller(library, socket, events));
+  callers.set(id, peer === "target" ? new SrtCaller(library, socket, events) : new SrtReader(library, socket, events));
 }
 
 function listen(library: Libsrt, place: SrtPlace): void {

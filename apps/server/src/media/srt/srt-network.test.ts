@@ -13,7 +13,14 @@ import { UdpRelay } from "./udp-relay-rig.ts";
 const MESSAGE = 7 * 188;
 const INTERVAL_MS = 10;
 const PASSPHRASE = "a0secret0passphrase";
-const CALL = { streamId: "key", passphrase: PASSPHRASE, keyBytes: 0, latencyMs: 120, address: "127.0.0.1" };
+const CALL = {
+  streamId: "key",
+  passphrase: PASSPHRASE,
+  keyBytes: 0,
+  latencyMs: 120,
+  address: "127.0.0.1",
+  peer: "target" as const,
+};
 const SECONDS = Number(process.env.SRT_SECONDS ?? 8);
 const missing = (await Libsrt.load()) === null ? " (skipped: no libsrt; apt-get install libsrt1.5-gnutls)" : "";
 const net = test.skipIf(missing !== "");

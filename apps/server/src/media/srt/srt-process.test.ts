@@ -3,7 +3,15 @@ import { ManualClock } from "../../platform/clock.ts";
 import type { SrtGuest, SrtLinkHandler } from "./srt-process.ts";
 import { SrtProcessRig, TAKES_ALL } from "./srt-process-rig.ts";
 
-const CALL = { streamId: "key", passphrase: null, keyBytes: 0, latencyMs: 120, address: "127.0.0.1", port: 9000 };
+const CALL = {
+  streamId: "key",
+  passphrase: null,
+  keyBytes: 0,
+  latencyMs: 120,
+  address: "127.0.0.1",
+  port: 9000,
+  peer: "target",
+} as const;
 const PLACE = { host: "127.0.0.1", port: 8890, passphrase: null };
 
 let rig: SrtProcessRig;
@@ -30,9 +38,7 @@ test("killing the child fails its connections, and the next one starts a new chi
   await expect.poll(() => first.told).toEqual(["connected", "taken 1316"]);
   const killed = srt.pid;
   process.kill(killed, "SIGKILL");
-  await expect
-    .poll(() => first.told.at(-1))
-    .toBe("failed (true): The process that sends over SRT ended; a new one is starting.");
+  await expect.poll(() => first.told.at(-1)).toBe("failed (true): The SRT process ended; a new one is starting.");
   expect(srt.pid).toBe(0);
   link.send(new Uint8Array(1));
 
@@ -60,7 +66,7 @@ test("without libsrt the target is given up, with instructions to install it", a
   await expect
     .poll(() => told)
     .toEqual([
-      "failed (false): This server cannot send over SRT, because it has no libsrt. Install it (Debian and Ubuntu: apt-get install libsrt1.5-gnutls), then restart the stream.",
+      "failed (false): This server cannot use SRT, because it has no libsrt. Install it (Debian and Ubuntu: apt-get install libsrt1.5-gnutls), then restart the stream.",
     ]);
 });
 

@@ -3,6 +3,7 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { killed, killSilent, type PipedChild, startPipedChild, takeMessages } from "../../platform/piped-child.ts";
 import {
+  FIRST_CALLER,
   type FromSrtChild,
   frameToSrtChild,
   fromSrtChildReader,
@@ -26,17 +27,19 @@ export interface SrtFailure {
 }
 
 const NO_LIBRARY: SrtFailure = {
-  reason: `This server cannot send over SRT, because it has no libsrt. ${INSTALL_LIBSRT}, then restart the stream.`,
+  reason: `This server cannot use SRT, because it has no libsrt. ${INSTALL_LIBSRT}, then restart the stream.`,
   isTemporary: false,
 };
 const DIED: SrtFailure = {
-  reason: "The process that sends over SRT ended; a new one is starting.",
+  reason: "The SRT process ended; a new one is starting.",
   isTemporary: true,
 };
 
 /** Events of a connection. `failed` is the last one. */
 export interface SrtLinkHandler {
   connected(): void;
+  /** What a source has sent. */
+  media?(bytes: Uint8Array): void;
   /** The total number of bytes that the target has acknowledged. */
   taken(bytes: number): void;
   failed(failure: SrtFailure): void;
@@ -191,6 +194,7 @@ export class SrtProcess {
       case "caller":
         return this.#welcome(child, message);
       case "media":
+        if (message.id < FIRST_CALLER) return this.#links.get(message.id)?.media?.(message.bytes);
         return this.#guests.get(message.id)?.media(message.bytes);
       case "links":
         for (const link of message.links) this.#guests.get(link.id)?.link(link);
@@ -236,9 +240,9 @@ export class SrtProcess {
     for (const handler of guests) handler.gone("the SRT process died", false);
   }
 
-  #died(targets: number, publishers: number): void {
+  #died(links: number, publishers: number): void {
     const { clock, log } = this.#settings;
-    log.warn({ targets, publishers }, "the SRT process died; its targets and publishers connect again");
+    log.warn({ links, publishers }, "the SRT process died; its targets, sources and publishers connect again");
     if (!this.#listener) return;
     const hasLived = clock.monotonic() - this.#startedAt >= STEADY_MS;
     this.#deaths = hasLived ? 0 : this.#deaths + 1;

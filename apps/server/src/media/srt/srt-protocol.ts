@@ -5,7 +5,11 @@ import type { SrtAddress } from "./srt-address.ts";
 export interface SrtCall extends SrtAddress {
   readonly address: string;
   readonly port: number;
+  /** Who answers there: a *target* takes media, a *source* gives it. */
+  readonly peer: SrtPeer;
 }
+
+export type SrtPeer = "target" | "source";
 
 /** Where callers are accepted. */
 export interface SrtPlace {
@@ -55,7 +59,7 @@ export type FromSrtChild =
       readonly streamId: string;
       readonly isKeyShared: boolean;
     }
-  /** Of a caller: its first message, and once it is asked for more, all that has come. */
+  /** Of a source: all that has come. Of a caller: its first message, and once it is asked for more, all that has come. */
   | { readonly type: "media"; readonly id: number; readonly bytes: Uint8Array }
   | { readonly type: "links"; readonly links: readonly SrtLinkReport[] }
   /** The caller's connection is over. `isWanted`: the caller closed it. */

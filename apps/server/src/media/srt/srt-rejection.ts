@@ -1,3 +1,5 @@
+import type { SrtPeer } from "./srt-protocol.ts";
+
 /** Reasons why a target rejected a connection, by SRT_REJECT_REASON of libsrt. */
 const REASONS: Readonly<Record<number, string>> = {
   3: "it accepts no more connections",
@@ -21,11 +23,11 @@ const OF_TARGET: Readonly<Record<number, string>> = {
 };
 
 /** A sentence for libsrt's code of a failed connection. */
-export function rejectionSentence(code: number): string {
-  if (code === 16) return "The target cannot be reached: nobody answered.";
+export function rejectionSentence(code: number, peer: SrtPeer): string {
+  if (code === 16) return `The ${peer} cannot be reached: nobody answered.`;
   const known = OF_TARGET[code] ?? REASONS[code];
-  if (known !== undefined) return `The target refused the stream: ${known}.`;
-  if (code >= FIRST_OF_TARGET) return `The target refused the stream with code ${code}.`;
+  if (known !== undefined) return `The ${peer} refused the stream: ${known}.`;
+  if (code >= FIRST_OF_TARGET) return `The ${peer} refused the stream with code ${code}.`;
   // Without a specific code: most targets reject a wrong streamid this way.
-  return "The target refused the stream. Check its streamid.";
+  return `The ${peer} refused the stream. Check its streamid.`;
 }

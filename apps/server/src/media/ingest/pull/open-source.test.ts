@@ -47,7 +47,8 @@ async function read(url: string, { own = [], open = ["127.0.0.1"], headers = {} 
     ...{ clock: systemClock, allowPrivate: false, pullNetworks: open },
     own: () => ({ ports: own, publicUrl: "https://weir.example" }),
   });
-  const settings = { outbound, clock: systemClock, signal: new AbortController().signal };
+  const srt = { connect: () => ({ send() {}, close() {} }) };
+  const settings = { outbound, srt, clock: systemClock, signal: new AbortController().signal };
   const chunks: Uint8Array[] = [];
   for await (const chunk of openSource({ url, headers }, settings)) chunks.push(chunk);
   return Buffer.concat(chunks);

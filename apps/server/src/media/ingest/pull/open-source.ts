@@ -1,16 +1,19 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import type { PullSource } from "../../../ports/index.ts";
+import type { SrtProcess } from "../../srt/index.ts";
 import { HlsSource } from "./hls-source.ts";
 import { SourceProblem } from "./source-problem.ts";
 import { SourceRequests } from "./source-requests.ts";
+import { srtSource } from "./srt/srt-source.ts";
 
 const MAX_PLAYLIST_BYTES = 4 * 1024 * 1024;
 /** Enough to tell the kinds of sources apart. */
 const MARK_BYTES = 12;
 
 export interface SourceOpening {
-  readonly outbound: Pick<Outbound, "send">;
+  readonly outbound: Pick<Outbound, "send" | "find">;
+  readonly srt: Pick<SrtProcess, "connect">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -19,7 +22,14 @@ export interface SourceOpening {
  * The transport stream of a source, to its end. It throws `SourceProblem` where it cannot be had, is lost, or is of another kind. A body without a
  * length is that of a live source, whose end is a loss.
  */
-export async function* openSource(
+export function openSource(
+  source: Pick<PullSource, "url" | "headers">,
+  settings: SourceOpening,
+): AsyncGenerator<Uint8Array, void> {
+  return /^srt:/i.test(source.url) ? srtSource(source.url, settings) : httpSource(source, settings);
+}
+
+async function* httpSource(
   { url, headers }: Pick<PullSource, "url" | "headers">,
   settings: SourceOpening,
 ): AsyncGenerator<Uint8Array, void> {

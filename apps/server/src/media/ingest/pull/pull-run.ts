@@ -1,9 +1,8 @@
-import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import { BackOff } from "../../../platform/retry.ts";
 import type { PullGate, PullLease, PullSource, PullState } from "../../../ports/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import type { PublishSettings } from "../publish-settings.ts";
-import { openSource } from "./open-source.ts";
+import { openSource, type SourceOpening } from "./open-source.ts";
 import { type PullEnd, PullPublisher } from "./pull-publisher.ts";
 import { wait } from "./wait.ts";
 
@@ -15,7 +14,8 @@ const STEADY_MS = 30_000;
 export interface PullRunSettings {
   readonly publishing: PublishSettings;
   readonly children: TranscodeChildren;
-  readonly outbound: Pick<Outbound, "send">;
+  readonly outbound: SourceOpening["outbound"];
+  readonly srt: SourceOpening["srt"];
   readonly gate: PullGate;
 }
 
@@ -78,13 +78,13 @@ export class PullRun {
   }
 
   async #attempt(source: PullSource): Promise<PullEnd> {
-    const { publishing, children, outbound } = this.#settings;
+    const { publishing, children, outbound, srt } = this.#settings;
     const { clock } = publishing;
     const onPublishing = () => this.#tell("pulling", null);
     const publisher = new PullPublisher(source, { publishing, children, onPublishing });
     this.#publisher = publisher;
     try {
-      const media = openSource(source, { outbound, clock, signal: publisher.signal });
+      const media = openSource(source, { outbound, srt, clock, signal: publisher.signal });
       return await publisher.run(media, source.streamKey);
     } finally {
       this.#publisher = null;

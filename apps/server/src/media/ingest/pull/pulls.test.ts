@@ -31,7 +31,11 @@ function rig({ file = TS as Buffer | null } = {}) {
     else response.write(TS);
     return { ok: true, status: 200, response: response as never };
   };
-  const pulls = new Pulls({ publishing: ingest.publishing, children: new FakeChildren(), outbound: { send }, gate });
+  const pulls = new Pulls({
+    ...{ publishing: ingest.publishing, children: new FakeChildren(), gate },
+    outbound: { send, find: () => Promise.reject(new Error("unused")) },
+    srt: { connect: () => ({ send() {}, close() {} }) },
+  });
   pulls.start();
   const settle = async (ms = 0) => {
     for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));

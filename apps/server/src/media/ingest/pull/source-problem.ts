@@ -5,3 +5,5 @@ export class SourceProblem extends Error {}
 export const UNREACHABLE =
   "The source cannot be reached. Check its address, and that its network lets this server connect.";
 export const LOST = "The connection to the source was lost, or brought nothing for 15 s.";
+
+export const notCalled = (why: string): string => `The source leads to an address that is not called: ${why}.`;

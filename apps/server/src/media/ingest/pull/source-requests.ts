@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import { type Outbound, PULL } from "../../../platform/outbound/outbound.ts";
-import { LOST, SourceProblem, UNREACHABLE } from "./source-problem.ts";
+import { LOST, notCalled, SourceProblem, UNREACHABLE } from "./source-problem.ts";
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -57,7 +57,7 @@ export class SourceRequests {
           ...(range && { range: `bytes=${range.offset}-${range.offset + range.length - 1}` }),
         },
       });
-      if (!answer.ok) throw new SourceProblem(answer.reason === "refused" ? refused(answer.message) : UNREACHABLE);
+      if (!answer.ok) throw new SourceProblem(answer.reason === "refused" ? notCalled(answer.message) : UNREACHABLE);
       const { response, status } = answer;
       const { location } = response.headers;
       if (!REDIRECTS.has(status) || location === undefined) return this.#bodyOf(response, status, href, range);
@@ -138,5 +138,3 @@ export function childOf(uri: string, base: string): string {
     throw new SourceProblem("The source leads from https:// to an address without it.");
   return url.href;
 }
-
-const refused = (why: string): string => `The source leads to an address that is not called: ${why}.`;
