@@ -27,7 +27,7 @@ export interface LadderChildSettings extends Omit<SupervisedChildSettings, "rest
   readonly encoding: EncodingSettings;
   /** In the log, of the pictures that it was too slow for. */
   readonly name: string;
-  /** The same for the age of the oldest picture that it has not encoded. */
+  /** The same for the time that the oldest picture waits for it, once it is loaded. */
   readonly maxLagMs: number;
   /** Nothing more comes from the child: it died, or was ended. */
   readonly ended: () => void;
@@ -88,7 +88,7 @@ export class LadderChild {
   sample(sample: Sample): void {
     const child = this.process;
     if (!child.mediaArrived()) return;
-    if (child.backlogBytes > MAX_BACKLOG_BYTES || child.lagMs > this.#settings.maxLagMs) this.#skip();
+    if (child.backlogBytes > MAX_BACKLOG_BYTES || child.overdueMs > this.#settings.maxLagMs) this.#skip();
     else if (sample.isIndependent) this.#skipsToIdr = false;
     if (this.#skipsToIdr) this.#dropped.add(1);
     else child.give(messageOfSample(sample));

@@ -335,6 +335,26 @@ describe("a child that does not respond", () => {
     expect(segments.filter(({ missing }) => missing.length === 0).length).toBeGreaterThan(0);
   });
 
+  test("because it takes three seconds to load, and then works at twice real time, gets every picture and makes every segment whole", () => {
+    children.areLoaded = false;
+    children.machine = { clock, costMs: () => 1000 / 30 / 2 };
+    let lagMs = 0;
+    send({ seconds: 13 }, undefined, [
+      [
+        3,
+        () => {
+          lagMs = outputs.ladder?.lagMs ?? 0;
+          children.current.loaded();
+        },
+      ],
+    ]);
+    expect(lagMs).toBeGreaterThan(2500);
+    expect(warnings).toEqual([]);
+    expect(children.taken).toHaveLength(1);
+    expect(listed("v0")).toEqual(listed("source"));
+    expect(segments.map(({ missing }) => missing)).toEqual(segments.map(() => []));
+  });
+
   test("in time for one segment leaves a gap as long as that, and the segment before as long as it was", () => {
     const setBacklog = (bytes: number) => () => {
       children.current.backlogBytes = bytes;

@@ -25,7 +25,7 @@ export interface FakeMachine {
 export class FakeChild implements TranscodeChild {
   static #nextPid = 1000;
   readonly pid = FakeChild.#nextPid++;
-  isLoaded = true;
+  isLoaded: boolean;
   backlogBytes = 0;
   isKilled = false;
   skippedUntil = 0;
@@ -49,16 +49,23 @@ export class FakeChild implements TranscodeChild {
   #packets = 0;
   #busyMs = 0;
 
-  constructor(handler: TranscodeChildHandler, mode: FakeChild["mode"], machine: FakeMachine | null) {
+  constructor(handler: TranscodeChildHandler, { mode, machine, areLoaded }: FakeChildren) {
     this.#handler = handler;
     this.mode = mode;
     this.#machine = machine;
+    this.isLoaded = areLoaded;
   }
 
   send(frame: Uint8Array): void {
     this.#waiting.push(...this.#read(frame));
-    if (this.mode === "working") this.#work();
+    if (this.mode === "working" && this.isLoaded) this.#work();
     if (this.mode === "stuck" && this.#waiting.at(-1)?.type === "cut") this.#report();
+  }
+
+  /** It begins with what waits for it. */
+  loaded(): void {
+    this.isLoaded = true;
+    this.#work();
   }
 
   kill(): void {
@@ -186,11 +193,13 @@ export class FakeChildren implements TranscodeChildren {
   readonly taken: FakeChild[] = [];
   /** Of children from here on. */
   mode: FakeChild["mode"] = "working";
+  /** False: they take what comes, and begin with it when the test says that they are loaded. */
+  areLoaded = true;
   /** Null: pictures take no time. */
   machine: FakeMachine | null = null;
 
   take(handler: TranscodeChildHandler): FakeChild {
-    const child = new FakeChild(handler, this.mode, this.machine);
+    const child = new FakeChild(handler, this);
     this.taken.push(child);
     return child;
   }

@@ -22,6 +22,16 @@ test("the lag is the age of the oldest packet that is not worked off, and grows 
   expect([work.lagMs(9000), work.busyMs]).toEqual([0, 9]);
 });
 
+test("a packet is overdue by the time that it waited for a loaded child", () => {
+  const work = new ChildWork(0);
+  feed(work, 0, 3000, false);
+  expect([work.lagMs(3000), work.overdueMs(3000)]).toEqual([3000, 0]);
+  feed(work, 3000, 4000, true);
+  expect([work.lagMs(4000), work.overdueMs(4000)]).toEqual([4000, 1000]);
+  work.reported(90, 5);
+  expect([work.lagMs(4000), work.overdueMs(4000)]).toEqual([400, 400]);
+});
+
 test("a child that reports the same number again and again is stuck after 4 s", () => {
   const work = new ChildWork(0);
   feed(work, 0, 1000);

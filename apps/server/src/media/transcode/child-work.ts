@@ -20,6 +20,8 @@ export class ChildWork {
   busyMs = 0;
   #stillMs = 0;
   #arrivedAt: number | null = null;
+  /** When media first found the child loaded; null before. */
+  #loadedAt: number | null = null;
 
   /** `failures`: earlier children that produced nothing. */
   constructor(failures: number) {
@@ -30,6 +32,14 @@ export class ChildWork {
   lagMs(now: number): number {
     const [oldest] = this.#givenAt;
     return oldest === undefined ? 0 : Math.max(0, Math.round(now - oldest));
+  }
+
+  /**
+   * How long the oldest packet that is not worked off has waited for a loaded child. A child that still loads is not too slow: it works off
+   * what waited for it faster than it comes.
+   */
+  overdueMs(now: number): number {
+    return this.#loadedAt === null ? 0 : Math.min(this.lagMs(now), Math.round(now - this.#loadedAt));
   }
 
   given(now: number): void {
@@ -51,6 +61,7 @@ export class ChildWork {
     if (this.#arrivedAt !== null && this.#givenAt.length > 0)
       this.#stillMs += Math.min(now - this.#arrivedAt, LONGEST_STEP_MS);
     this.#arrivedAt = now;
+    if (isLoaded) this.#loadedAt ??= now;
     const maxMs = isLoaded ? this.#patienceMs : Math.max(this.#patienceMs, MAX_LOADING_MS);
     return this.#stillMs < maxMs ? null : `The transcoder made no progress for ${maxMs / 1000} s.`;
   }

@@ -62,6 +62,11 @@ export class SupervisedChild {
     return this.#work.lagMs(this.#settings.clock.monotonic());
   }
 
+  /** As `lagMs`, without the time that the child took to load. */
+  get overdueMs(): number {
+    return this.#work.overdueMs(this.#settings.clock.monotonic());
+  }
+
   /** What the newest child has done. */
   get work(): ChildWork {
     return this.#work;
