@@ -115,6 +115,7 @@ export const GOOD_SOURCE: SourceMeasure = {
   audio: "flowing",
   starvedSeconds: 0,
   clockJumps: 0,
+  clockRepairs: 0,
 };
 
 /** A `measured` fact about a source and its ladder. */

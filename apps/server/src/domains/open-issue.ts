@@ -6,6 +6,7 @@ export type IssueCode =
   | "video-missing"
   | "bitrate-unstable"
   | "clock-jumps"
+  | "clock-repaired"
   | "packets-lost"
   | "packets-repaired"
   | "disk-nearly-full"

@@ -141,6 +141,8 @@ export interface PublisherHandle {
   takeLink?(): LinkMeasure | SrtMeasure | null;
   /** A word for the state of the connection, where the protocol tells: metrics are reported at once when it changes. */
   readonly linkState?: string;
+  /** Frames whose times were replaced, so far. Where it is told, the source's clock may change as often as it does. */
+  readonly clockRepairs?: number | undefined;
   /** Close the connection; `reason` is a sentence that the person at the encoder may read. `mayReturn`: it should connect again by itself. */
   close(reason: string, mayReturn?: boolean): void;
 }

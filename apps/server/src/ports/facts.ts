@@ -110,6 +110,8 @@ export interface SourceMeasure {
   readonly starvedSeconds: number;
   /** Jumps of the source's clock in the last minute. */
   readonly clockJumps: number;
+  /** Frames of a pulled source in the last minute whose times were far off and were replaced. */
+  readonly clockRepairs: number;
 }
 
 /** Bytes that recordings may still use. */

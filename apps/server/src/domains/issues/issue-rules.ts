@@ -121,6 +121,16 @@ export const metricsRules: Rules<SourceMetrics> = {
     );
   },
 
+  "clock-repaired": ({ source: { clockRepairs } }) => {
+    if (clockRepairs === 0) return "well";
+    return {
+      sentence: "The source sends frames with wrong times; they are repaired.",
+      evidence: `${clockRepairs} ${clockRepairs === 1 ? "frame was" : "frames were"} more than five seconds off in the last minute.`,
+      remedy: "Nothing needs to be done. A newer firmware of the camera may mend its clock.",
+      isHarmful: false,
+    };
+  },
+
   "packets-lost": ({ srt }) => {
     if (!srt || srt.latePackets === 0) return "well";
     const { latePackets, latencyMs } = srt;

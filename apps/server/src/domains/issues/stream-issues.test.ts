@@ -21,6 +21,7 @@ const good: SourceMeasure = {
   audio: "flowing",
   starvedSeconds: 0,
   clockJumps: 0,
+  clockRepairs: 0,
 };
 
 function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
@@ -102,6 +103,7 @@ const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes:
   ["video-missing", [source({ video: "stopped" })], [source({ audio: "stopped", video: "stopped" })], [source({})]],
   ["bitrate-unstable", [source({ starvedSeconds: 3 })], [source({ starvedSeconds: 1 })], [source({})]],
   ["clock-jumps", [source({ clockJumps: 1 })], [source({ clockJumps: 2 })], [source({})]],
+  ["clock-repaired", [source({ clockRepairs: 12 })], [source({ clockRepairs: 1 })], [source({})]],
   [
     "packets-repaired",
     [srtLink({ fractionLost: 0.2 })],

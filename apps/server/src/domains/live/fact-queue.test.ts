@@ -19,6 +19,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
     audio: "flowing",
     starvedSeconds: 0,
     clockJumps: 0,
+    clockRepairs: 0,
   },
   recordingRoom: null,
   webrtc: { publisher: null, viewers: null, hasBFrames: false },

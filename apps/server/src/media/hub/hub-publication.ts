@@ -136,6 +136,9 @@ export class HubPublication implements Publication {
       get linkState() {
         return publisher.linkState ?? "";
       },
+      get clockRepairs() {
+        return publisher.clockRepairs;
+      },
       close: (reason) => {
         this.end("source-lost", reason);
         publisher.close(reason);

@@ -132,7 +132,7 @@ export class LiveSession {
     this.#epoch = epoch;
     this.#publisher = publisher;
     this.#goLive();
-    this.timeline.publisher();
+    this.timeline.publisher({ isRepaired: publisher.clockRepairs !== undefined });
     this.#metrics.restart();
   }
 

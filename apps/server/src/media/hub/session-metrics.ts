@@ -69,7 +69,7 @@ export class SessionMetrics {
 
   /** To be called with each tick of a live session. True where the figures are due. */
   tick(now: number, publisher: PublisherHandle | null): boolean {
-    const isSecond = this.#meter.tick(now, this.#session.timeline.clockJumps);
+    const isSecond = this.#meter.tick(now, this.#session.timeline.clockJumps, publisher?.clockRepairs);
     if (this.#takenAt === null) return false;
     // At whole seconds, so that many sessions report in one tick and their facts are written in one transaction.
     if (Math.floor(now / 1000) >= Math.floor(this.#takenAt / 1000) + METRICS_SECONDS) return true;

@@ -86,6 +86,14 @@ describe("SourceMeter", () => {
     expect(meter.measure(72_000).clockJumps).toBe(0);
   });
 
+  it("remembers repaired frames for a minute", () => {
+    const meter = play({ seconds: 1 });
+    for (let now = 1_050; now < 20_000; now += 50) meter.tick(now, 0, Math.floor(now / 5_000) * 3);
+    expect(meter.measure(20_000).clockRepairs).toBe(9);
+    for (let now = 20_000; now < 82_000; now += 50) meter.tick(now, 0, 9);
+    expect(meter.measure(82_000).clockRepairs).toBe(0);
+  });
+
   it("knows nothing of a publisher before", () => {
     const meter = play({ seconds: 10, gopSeconds: 8 });
     meter.restart(0);
@@ -105,6 +113,7 @@ it("news is what a person would call a change, not every number", () => {
     { keyframeIntervalMs: 4_600 },
     { starvedSeconds: 3 },
     { clockJumps: 1 },
+    { clockRepairs: 1 },
   ] as const;
   for (const change of changes) expect(urgentStateOf({ ...good, ...change })).not.toBe(urgentStateOf(good));
 });

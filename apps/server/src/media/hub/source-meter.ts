@@ -46,6 +46,8 @@ export class SourceMeter {
   #seconds: Second[] = [];
   #jumpsSeen = 0;
   #jumps: number[] = [];
+  #repairsSeen = 0;
+  #repairs: { readonly at: number; readonly frames: number }[] = [];
 
   /** A new publisher, about which nothing is known. `jumps` is the timeline's count so far. */
   restart(jumps: number): void {
@@ -58,6 +60,8 @@ export class SourceMeter {
     this.#seconds = [];
     this.#jumps = [];
     this.#jumpsSeen = jumps;
+    this.#repairs = [];
+    this.#repairsSeen = 0;
   }
 
   track({ id, kind }: Track): void {
@@ -80,8 +84,8 @@ export class SourceMeter {
     this.#lastKeyframeTicks = this.#videoTicks;
   }
 
-  /** True once a second, after it moved the sums. */
-  tick(now: number, jumps: number): boolean {
+  /** True once a second, after it moved the sums. `jumps` and `repairs` are counts so far. */
+  tick(now: number, jumps: number, repairs = 0): boolean {
     if (!this.#hasStarted || now < this.#dueAt) return false;
     let mediaTicks = 0;
     let videoTicks = 0;
@@ -99,6 +103,9 @@ export class SourceMeter {
     this.#dueAt = isWhole ? this.#dueAt + SECOND_MS : now + SECOND_MS;
     for (; this.#jumpsSeen < jumps; this.#jumpsSeen++) this.#jumps.push(now);
     while ((this.#jumps[0] ?? now) <= now - JUMP_MEMORY_MS) this.#jumps.shift();
+    if (repairs > this.#repairsSeen) this.#repairs.push({ at: now, frames: repairs - this.#repairsSeen });
+    this.#repairsSeen = repairs;
+    while ((this.#repairs[0]?.at ?? now) <= now - JUMP_MEMORY_MS) this.#repairs.shift();
     return true;
   }
 
@@ -117,6 +124,7 @@ export class SourceMeter {
       audio: this.#flowOf("audio", now),
       starvedSeconds: isDense ? this.#seconds.filter(isStarved).length : 0,
       clockJumps: this.#jumps.length,
+      clockRepairs: this.#repairs.reduce((frames, repair) => frames + repair.frames, 0),
     };
   }
 
@@ -166,8 +174,15 @@ const NO_KEYFRAME_MS = 20_000;
 const MANY_STARVED = 3;
 
 /** The state whose changes are reported at once. Deliberately coarse: the receiver of the numbers judges them. */
-export function urgentStateOf({ video, audio, keyframeIntervalMs, starvedSeconds, clockJumps }: SourceMeasure): string {
+export function urgentStateOf({
+  video,
+  audio,
+  keyframeIntervalMs,
+  starvedSeconds,
+  clockJumps,
+  clockRepairs,
+}: SourceMeasure): string {
   const interval = keyframeIntervalMs ?? 0;
   const keyframes = interval >= NO_KEYFRAME_MS ? "none" : interval >= LATE_KEYFRAME_MS ? "late" : "timely";
-  return [video, audio, keyframes, starvedSeconds >= MANY_STARVED, clockJumps].join();
+  return [video, audio, keyframes, starvedSeconds >= MANY_STARVED, clockJumps, clockRepairs > 0].join();
 }

@@ -27,6 +27,8 @@ export interface PublishWire {
   takeLink?(): LinkMeasure | SrtMeasure | null;
   /** A word for its state; a change is reported at once. */
   readonly linkState?: string;
+  /** Frames whose times were replaced, if the ingest does that. */
+  readonly clockRepairs?: number | undefined;
   /** Called when the sender gets ahead of real time, and when it no longer is. */
   paceChanged(isAhead: boolean): void;
   /** The key was accepted: confirm it and read media from now on. May throw, because buffered data is parsed. */
@@ -87,6 +89,11 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   /** PublisherHandle: its state in a word. */
   get linkState(): string {
     return this.#wire.linkState ?? "";
+  }
+
+  /** PublisherHandle: frames whose times were replaced. */
+  get clockRepairs(): number | undefined {
+    return this.#wire.clockRepairs;
   }
 
   /** Sets the client that a proxy named. */

@@ -436,6 +436,16 @@ describe("stretches", () => {
     expect(rig.unstable[0]).toMatch(/more than 10 times in a minute/);
   });
 
+  test("are followed as often as they come where stray frames are repaired already", () => {
+    const rig = new TimelineRig();
+    rig.timeline.publisher({ isRepaired: true });
+    rig.send({ seconds: 40 }, (arrivals) =>
+      arrivals.map(({ at, packet }) => jump(0, Math.floor(at / 2000) * 7)([{ at, packet }])[0] as Arrival),
+    );
+    expect(rig.unstable).toEqual([]);
+    expect(rig.stretches.length).toBeGreaterThan(11);
+  });
+
   test("do not count fifteen reconnects within a minute as changes of the source", () => {
     const rig = new TimelineRig();
     for (let times = 0; times < 15; times++) {

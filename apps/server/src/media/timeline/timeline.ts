@@ -68,6 +68,7 @@ export class Timeline {
   #hasBegun: boolean;
   /** The next stretch starts because of a new publisher, not because the source changed. */
   #isReconnect = true;
+  #isRepaired = false;
   #recentStretches: number[] = [];
   #clockJumps = 0;
 
@@ -113,8 +114,12 @@ export class Timeline {
     return this.#clockJumps;
   }
 
-  /** A publisher connects, new or again: its tracks and clock are unknown. */
-  publisher(): void {
+  /**
+   * A publisher connects, new or again: its tracks and clock are unknown. `isRepaired`: its stray frames are repaired already, and nobody can restart
+   * it, so that what still changes is followed as often as it does.
+   */
+  publisher({ isRepaired = false } = {}): void {
+    this.#isRepaired = isRepaired;
     this.#announced.clear();
     this.#isReconnect = true;
     this.#restart([]);
@@ -231,7 +236,7 @@ export class Timeline {
     const now = this.#settings.clock.monotonic();
     this.#recentStretches = this.#recentStretches.filter((at) => now - at < 60_000);
     this.#recentStretches.push(now);
-    if (this.#recentStretches.length <= MAX_STRETCHES_A_MINUTE) return false;
+    if (this.#isRepaired || this.#recentStretches.length <= MAX_STRETCHES_A_MINUTE) return false;
     this.#opening = new StretchOpening();
     this.#settings.onUnstable(
       "The source changed its clock or its tracks more than 10 times in a minute. Restart the encoder.",

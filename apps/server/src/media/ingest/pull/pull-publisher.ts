@@ -1,10 +1,12 @@
 import type { PullSource } from "../../../ports/index.ts";
+import type { Publication } from "../../packet.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import { PublishConnection, type PublishWire } from "../publish-connection.ts";
 import type { Refusal } from "../publish-refusals.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import { TsToPackets } from "../ts/ts-to-packets.ts";
 import { PacedPackets } from "./paced-packets.ts";
+import { RepairedClock } from "./repaired-clock.ts";
 import { SourceProblem } from "./source-problem.ts";
 
 /** From the first bytes to the first track. */
@@ -26,6 +28,7 @@ export class PullPublisher implements PublishWire {
   readonly protocol = "pull";
   readonly #settings: PullPublisherSettings;
   readonly #connection: PublishConnection;
+  readonly #clock = new RepairedClock();
   readonly #paced: PacedPackets;
   readonly #packets: TsToPackets;
   readonly #over = new AbortController();
@@ -42,12 +45,20 @@ export class PullPublisher implements PublishWire {
       publishing,
     );
     this.#paced = new PacedPackets(this.#connection, clock);
-    this.#packets = new TsToPackets(this.#paced, { clock, log, children, memory: hub.memory.packets });
+    const repaired: Pick<Publication, "track" | "packet"> = {
+      track: (track) => this.#paced.track(track),
+      packet: (packet) => this.#paced.packet(this.#clock.repaired(packet)),
+    };
+    this.#packets = new TsToPackets(repaired, { clock, log, children, memory: hub.memory.packets });
   }
 
   /** Aborted when nothing more is wanted. */
   get signal(): AbortSignal {
     return this.#over.signal;
+  }
+
+  get clockRepairs(): number {
+    return this.#clock.repairs;
   }
 
   /** Publishes all of it. Resolves when that is over. */

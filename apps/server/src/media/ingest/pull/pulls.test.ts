@@ -10,6 +10,15 @@ import { Pulls } from "./pulls.ts";
 const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
 const SOURCE: PullSource = { url: "http://me:pass@source.example/a.ts", headers: {}, streamKey: "Right-Key" };
 
+/** The file with the times of its n-th picture 2^30 ticks off, more than three hours (ISO/IEC 13818-1 2.4.3.7). */
+function withStray(n: number): Buffer {
+  const file = Buffer.from(TS);
+  let at = -1;
+  for (let i = 0; i <= n; i++) at = file.indexOf("000001e0", at + 1, "hex");
+  for (const time of [at + 9, at + 14]) file.writeUInt8(file.readUInt8(time) ^ 2, time);
+  return file;
+}
+
 /** A database and a source, on a clock that a test advances. */
 function rig({ file = TS as Buffer | null } = {}) {
   const ingest = new IngestRig();
@@ -44,6 +53,21 @@ function rig({ file = TS as Buffer | null } = {}) {
   };
   return { ingest, told, state, pulls, settle };
 }
+
+it("a picture with a time that is hours off is passed on at the time where it belongs", async () => {
+  const timesIn = async (file: Buffer) => {
+    const { ingest, state, pulls, settle } = rig({ file });
+    state.leases = [lease(1)];
+    await settle(2_000);
+    for (let i = 0; i < 30; i++) await settle(50);
+    await pulls.close();
+    return ingest.publication.packets.filter(({ kind }) => kind === "video").map(({ dts, pts }) => [dts, pts]);
+  };
+  const right = await timesIn(TS);
+  const repaired = await timesIn(withStray(4));
+  expect(repaired).toHaveLength(right.length);
+  expect(repaired.map(([dts]) => dts)).toEqual(right.map(([dts]) => dts));
+});
 
 const lease = (version: number): PullLease => ({ streamId: "stream", version });
 
