@@ -101,6 +101,13 @@ test("a node that does not answer, or that fails, is waited for 26 s", async () 
   expect(await asked).toBe("not-here");
 });
 
+test("a command that nobody waits for and that fails ends no process: it is logged", async () => {
+  const { log } = await obey("here", () => Promise.reject(new Error("no")));
+  await database.notify("media_control", JSON.stringify({ name: "storeMoments", args: [MOMENTS], nodeId: null }));
+  await vi.waitUntil(() => log.warn.mock.calls.length > 0);
+  expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ command: "storeMoments" });
+});
+
 test("without a media node there is no answer to wait for", async () => {
   serving = [];
   expect(await notifyMediaControl(database, clock).storeMoments(MOMENTS)).toBe("not-here");

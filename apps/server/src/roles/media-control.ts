@@ -93,10 +93,9 @@ export function obeyMediaControl(
       const obey: (...args: never[]) => unknown = commands[command.name];
       const answer = obey(...(command.args as never[]));
       const { answerTo: to } = command;
-      if (to === undefined) return;
       Promise.resolve(answer)
-        .then((value) => sendAnswer(database, { to, nodeId: nodeId(), answer: value }))
-        .catch((error: unknown) => log.warn({ err: error, command: command.name }, "could not answer a media command"));
+        .then((value) => (to === undefined ? undefined : sendAnswer(database, { to, nodeId: nodeId(), answer: value })))
+        .catch((error: unknown) => log.warn({ err: error, command: command.name }, "a media command failed"));
     },
     reconnected: () => {
       log.warn("media commands may have been missed while the database was unavailable");

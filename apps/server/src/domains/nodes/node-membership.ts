@@ -65,6 +65,8 @@ export class NodeMembership {
   #draining = false;
   #steadySince: number | null = null;
   #timer: Timer | null = null;
+  /** One at a time, however long the database is away. */
+  #retry: Timer | null = null;
   #beating: Promise<void> | null = null;
   #isClosed = false;
   #holdings = NOTHING_HELD;
@@ -143,6 +145,8 @@ export class NodeMembership {
   /** Leave, and let `release` settle what the node still holds, in the same transaction. */
   async leave(release: (trx: Trx, nodeId: string) => Promise<void>): Promise<void> {
     this.close();
+    // A heartbeat that finds the node gone would have it rejoin.
+    await this.#beating;
     await this.#deps.db.transaction().execute(async (trx) => {
       await moveNode(trx, this.#node, "leave");
       await release(trx, this.#node.id);
@@ -153,12 +157,14 @@ export class NodeMembership {
     this.#isClosed = true;
     this.#timer?.cancel();
     this.#timer = null;
+    this.#retry?.cancel();
+    this.#retry = null;
   }
 
   async #beat(): Promise<void> {
     const { clock, log } = this.#deps;
     try {
-      if (await this.#renew()) return;
+      if ((await this.#renew()) || this.#isClosed) return;
       log.warn({ nodeId: this.id }, "this node was declared gone while it could not reach the database; rejoining");
       // First, so that nobody judges what this node made with half of its facts.
       await Promise.race([this.#deps.settleFacts(), sleep(clock, MAX_SETTLE_MS)]);
@@ -168,8 +174,9 @@ export class NodeMembership {
       this.#steadySince = null;
       if (this.#isClosed) return;
       log.warn({ err: error }, "could not write the node's heartbeat to the database");
-      clock.after(RETRY_MS, () => {
-        if (!this.#isClosed) void this.heartbeat();
+      this.#retry ??= clock.after(RETRY_MS, () => {
+        this.#retry = null;
+        void this.heartbeat();
       });
     }
   }

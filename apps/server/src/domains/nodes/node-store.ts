@@ -116,7 +116,7 @@ export async function renewNode(db: Db, { id, epoch }: NodeRow, held: readonly H
   return { isRenewed: row?.renewed === true, now: Number(row?.now ?? 0), changed: row?.changed ?? [] };
 }
 
-/** Apply an input to this node's lifecycle. Does nothing if another process took its name, or if the node is already gone. */
+/** Apply an input to this node's lifecycle. Does nothing if another process took its name, and moves no node that is already gone. */
 export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInput): Promise<NodeState> {
   const row = await trx
     .selectFrom("node")
@@ -125,8 +125,10 @@ export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInpu
     .where("epoch", "=", String(epoch))
     .forUpdate()
     .executeTakeFirst();
-  if (!row || row.state === "gone") return "gone";
-  const state = nextNodeStatus(row.state, input);
+  if (!row) return "gone";
+  const isGone = row.state === "gone";
+  if (isGone && input !== "leave") return "gone";
+  const state = isGone ? "gone" : nextNodeStatus(row.state, input);
   // One that left has told all it had; one that is lost may come back with more.
   const start = input === "leave" ? { start_id: null } : {};
   await trx

@@ -453,4 +453,16 @@ describe("a receiver that cannot be called", () => {
     expect([heard(receiver), await queued()]).toEqual([[], 0]);
     expect((await statusOf(webhook)).waiting).toBe(0);
   });
+
+  it("does not hold up others, however many take at once: each event is taken once", async () => {
+    const subscribed = await Promise.all(Array.from({ length: 12 }, () => subscribe()));
+    const ids = subscribed.map(({ webhook }) => webhook.id);
+    for (const id of ids) await kit.call("PATCH", `/api/webhook/${id}`, { paused: true });
+    await broadcast();
+    const answers = await Promise.all([...ids, ...ids].map(take));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+    const taken = answers.flatMap((answer) => answer.json<WebhookRequests>().requests);
+    expect(taken).toHaveLength(2 * ids.length);
+    expect(await queued()).toBe(0);
+  });
 });

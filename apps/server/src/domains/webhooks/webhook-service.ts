@@ -9,6 +9,7 @@ import type {
   WebhookRequest,
 } from "@weir/contract";
 import { Places } from "../../platform/limits/places.ts";
+import { TooManyWaiting, Turns } from "../../platform/limits/turns.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
 import { ApiError, BadRequest, found, NotFound, RefusedUrl, TooManyRequests } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
@@ -32,6 +33,9 @@ const MAX_WEBHOOKS = 100;
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_CALLS = 20;
 const MAX_CALLS_PER_PROJECT = 5;
+/** Each holds a connection to the database while it asks for a second one: more of them than connections would wait for each other. */
+const MAX_TAKES = 2;
+const MAX_WAITING_TAKES = 200;
 /** With this many deliveries waiting, a replay is refused. The store counts no further. */
 const MAX_WAITING = 1000;
 
@@ -39,6 +43,7 @@ const MAX_WAITING = 1000;
 export class WebhookService {
   readonly #deps: WebhookServiceDeps;
   readonly #calls = new Places({ inAll: MAX_CALLS, perHolder: MAX_CALLS_PER_PROJECT });
+  readonly #takes = new Turns({ atATime: MAX_TAKES, maxWaiting: MAX_WAITING_TAKES });
 
   constructor(deps: WebhookServiceDeps) {
     this.#deps = deps;
@@ -141,7 +146,12 @@ export class WebhookService {
     const { paused_at } = await this.find(owner, id);
     if (paused_at === null)
       throw new BadRequest("the webhook is not paused, so Weir delivers its events: pause it first");
-    return takeWaiting(this.#deps, id);
+    return this.#takes
+      .run(() => takeWaiting(this.#deps, id))
+      .catch((error: unknown) => {
+        if (!(error instanceof TooManyWaiting)) throw error;
+        throw new TooManyRequests("too many webhooks are being taken from: try again in a second");
+      });
   }
 
   async #call(row: WebhookWithQueue, event: WebhookEventName, bodyAt: (now: number) => string): Promise<WebhookLog> {
