@@ -106,7 +106,15 @@ export const RetentionDays = Type.Integer({
   description: "Days to keep it; defaults to the server's setting",
 });
 
+/** Weir addition. */
+export const Dvr = Type.Union([Type.Integer({ minimum: 1, maximum: 1_440 }), Type.Literal("session")], {
+  description:
+    "How far viewers can go back while the stream is live: minutes, or `session` for its whole session. Needs `record`. Applies from the next session on",
+});
+export type Dvr = Static<typeof Dvr>;
+
 const writable = {
+  dvr: Type.Optional(Nullable(Dvr)),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
   creatorId: Type.Optional(InputCreatorId),
   record: Type.Optional(Type.Boolean()),
@@ -229,6 +237,7 @@ export const Stream = Type.Object({
   profiles: Type.Array(Profile),
   record: Type.Boolean(),
   recordingSpec: Type.Optional(RecordingSpec),
+  dvr: Type.Optional(Dvr),
   retentionDays: Type.Optional(RetentionDays),
   multistream: Type.Object({ targets: Type.Array(ShownTarget) }),
   pull: Type.Optional(Pull),

@@ -156,6 +156,7 @@ export async function startTestDomains(
         rateLimit: 0,
         streamsPerProject: 0,
         recordingDays: 0,
+        dvrMaxHours: 24,
         assetDays: 0,
         maxUploadBytes: 1024 ** 3,
         assetBytesPerProject: 0,

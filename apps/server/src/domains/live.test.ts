@@ -110,6 +110,7 @@ describe("the reconnect window", () => {
       sessionId: start.sessionId,
       previousEpoch: grant.epoch,
       record: true,
+      dvrSeconds: null,
       recordedProfiles: stream.profiles.map(({ name }) => name),
       profiles: stream.profiles,
       isDefaultLadder: true,

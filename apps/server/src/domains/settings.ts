@@ -47,6 +47,14 @@ export const DOMAIN_SETTINGS = {
     integer(0, 36_500),
     "0",
   ),
+  dvrMaxHours: setting(
+    {
+      variable: "WEIR_DVR_MAX_HOURS",
+      about: "How many hours viewers can go back in a live stream at most, whatever the stream's `dvr` says.",
+    },
+    integer(1, 168),
+    "24",
+  ),
   assetDays: setting(
     {
       variable: "WEIR_ASSET_DAYS",

@@ -1,20 +1,26 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep } from "../platform/retry.ts";
-import type {
-  ClipMoments,
-  HeldSession,
-  HeldSessions,
-  LossReason,
-  PublishGrant,
-  StopReason,
-  StoreAnswer,
-  StoredContent,
-  StreamMove,
+import {
+  type ClipMoments,
+  type HeldSession,
+  type HeldSessions,
+  type LossReason,
+  type MediaIndex,
+  type PublishGrant,
+  type RecordedSegment,
+  recordingPrefix,
+  type SessionStart,
+  type StopReason,
+  type StoreAnswer,
+  type StoredContent,
+  type StreamMove,
 } from "../ports/index.ts";
 import { WindowKeeper } from "./clips/window-keeper.ts";
 import { Playback, type PlaybackSettings } from "./delivery/playback.ts";
 import { WhepDelivery } from "./delivery/whep/whep-delivery.ts";
+import { loadEarlier } from "./dvr/earlier-rows.ts";
+import { SessionDvr } from "./dvr/session-dvr.ts";
 import { Hub, type HubFigures, type HubSettings } from "./hub/hub.ts";
 import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
@@ -24,7 +30,9 @@ import { listSpool, recoverSpool } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
 import { SpoolDisk } from "./recording/spool-disk.ts";
+import { SpoolSource } from "./recording/spool-source.ts";
 import { spooledFacts } from "./recording/spooled-facts.ts";
+import { StoredMedia } from "./stored/stored-media.ts";
 import type { WebrtcAddress } from "./webrtc/advertised-addresses.ts";
 import { type OfferTaker, WebrtcEndpoint } from "./webrtc/webrtc-endpoint.ts";
 import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
@@ -44,7 +52,7 @@ const MAX_SEAL_MS = 10_000;
 
 export interface MediaPlaneSettings
   extends Omit<PlaybackSettings, "live" | "children">,
-    Omit<HubSettings, "memory" | "recordingRoom" | "createRecorder"> {
+    Omit<HubSettings, "memory" | "recordingRoom" | "createRecorder" | "createDvr"> {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   /** Room where the spool lies; the object store knows its own. */
@@ -95,8 +103,12 @@ export class MediaPlane implements HeldSessions {
       ...settings,
       memory: this.memory,
       recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),
-      createRecorder: ({ projectId, streamId }, { sessionId }, part) =>
-        new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId, part }),
+      createRecorder: ({ projectId, streamId }, { sessionId }, part, dvr) => {
+        const owner = { projectId, streamId, sessionId, part };
+        const onWritten = (rows: readonly RecordedSegment[]) => dvr?.recorded(rows);
+        return new SessionRecorder({ clock, log, eventSink, disk, sealer, ...owner, onWritten });
+      },
+      createDvr: (grant, start) => this.#openDvr(grant, start),
     });
     const playback = new Playback({ ...settings, live: this.#hub, children: settings.ladder.children });
     this.#playback = playback;
@@ -118,6 +130,18 @@ export class MediaPlane implements HeldSessions {
     // Before anybody judges what became of them; reading them takes longer.
     for (const fact of spooledFacts(left, clock.now())) eventSink.report(fact);
     void recoverSpool(left, { clock, log, eventSink, sealer: this.#sealer, signal: this.#closing.signal });
+  }
+
+  #openDvr({ projectId }: PublishGrant, { sessionId, dvrSeconds, record, resume }: SessionStart): SessionDvr | null {
+    const { clock, log, store, catalogue } = this.#settings;
+    if (dvrSeconds === null || !record) return null;
+    const spool = new SpoolSource(this.#disk.folder, sessionId);
+    const stored = new StoredMedia(emptyIndex(projectId, sessionId), store);
+    const dvr = new SessionDvr({ windowSeconds: dvrSeconds, sources: [spool, stored] });
+    const readIndex = () => catalogue.sealedIndex(sessionId);
+    const { signal } = this.#closing;
+    if (resume) void loadEarlier(dvr, { clock, log, sessionId, readSpool: () => spool.rows(), readIndex, signal });
+    return dvr;
   }
 
   /** Answer WebRTC offers: to publish by `publish`, to watch from here. */
@@ -212,6 +236,11 @@ export class MediaPlane implements HeldSessions {
     await this.#hub.close();
     await this.#sealer.close();
   }
+}
+
+/** Of media whose segments are known elsewhere. */
+function emptyIndex(projectId: string, id: string): MediaIndex {
+  return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions: [] };
 }
 
 export function spoolDirOf(dataDir: string): string {

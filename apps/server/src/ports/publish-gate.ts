@@ -73,6 +73,8 @@ export interface SessionStart {
   /** The sound of the session before this one; null if there was none. */
   readonly lastSound: SessionSound | null;
   readonly record: boolean;
+  /** How far viewers can go back while it is live, in seconds; null where they cannot. */
+  readonly dvrSeconds: number | null;
   /** Names of the profiles whose rungs the recording contains beside the source. */
   readonly recordedProfiles: readonly string[];
   /** The ladder of the session, fixed at its start; empty for source only. */

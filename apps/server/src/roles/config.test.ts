@@ -40,6 +40,7 @@ test("an empty environment gives the documented defaults", () => {
     viewerLimit: 0,
     streamsPerProject: 100_000,
     recordingDays: 0,
+    dvrMaxHours: 24,
     assetDays: 0,
     maxUploadBytes: 34_359_738_368,
     uploadsPerProject: 1_000,

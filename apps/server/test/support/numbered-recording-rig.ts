@@ -1,4 +1,4 @@
-import type { Session } from "@weir/contract";
+import type { Session, Stream } from "@weir/contract";
 import { MESSAGE } from "@weir/formats/rtmp";
 import { expect } from "vitest";
 import { RtmpTestClient } from "../../src/media/ingest/rtmp/rtmp-test-client.ts";
@@ -24,10 +24,16 @@ export type RecordedSession = Session & { readonly recordingUrl: string; readonl
 
 /** Records a broadcast of numbered pictures at 30 frames a second with keyframes every 2 s. */
 export async function recordNumbered(weir: WeirServer, source: NumberedSource): Promise<RecordedSession> {
-  const { seconds, bFrames = 0 } = source;
-  const tags = await encodeFlv({ ...SIZE, seconds, bFrames, isNumbered: true, inRealTime: false });
   const { currentTestName = "test" } = expect.getState();
   const stream = await weir.client.streams.create({ name: currentTestName, record: true, profiles: [] });
+  await publishNumbered(weir, stream, source);
+  return new Broadcast(weir, weir, stream, {}).recorded();
+}
+
+/** Publishes numbered pictures to a stream, in real time, to their end. */
+export async function publishNumbered(weir: WeirServer, stream: Stream, source: NumberedSource): Promise<void> {
+  const { seconds, bFrames = 0 } = source;
+  const tags = await encodeFlv({ ...SIZE, seconds, bFrames, isNumbered: true, inRealTime: false });
   const { client, status } = await RtmpTestClient.publish(weir.rtmpPort, stream.streamKey ?? "");
   expect(status.level).toBe("status");
   await send(
@@ -37,7 +43,6 @@ export async function recordNumbered(weir: WeirServer, source: NumberedSource): 
   );
   client.command(0, "deleteStream", 9, null, 1);
   client.socket.end();
-  return new Broadcast(weir, weir, stream, {}).recorded();
 }
 
 function jittered(tag: FlvTag, jitterMs: number): FlvTag {

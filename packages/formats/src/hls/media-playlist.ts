@@ -10,12 +10,16 @@ export interface MediaPlaylist {
   /** Parts of the segment that is still being written. */
   readonly openSegment?: OpenSegment;
   readonly lowLatency?: LowLatency;
+  /** In a delta update (4.4.5.2): how many segments, the oldest, a client has already. They are left out. */
+  readonly skippedSegments?: number;
   readonly ending: "live" | "ended" | "vod";
 }
 
 export interface LowLatency {
   readonly partTarget: number;
   readonly partHoldBack: number;
+  /** Seconds from the end: a client that asks for a delta update gets what is older than that as a number alone. At least six target durations. */
+  readonly canSkipUntil?: number;
   readonly preloadHint?: string;
   readonly renditionReports: readonly RenditionReport[];
 }
@@ -52,8 +56,10 @@ export interface PlaylistPart {
   readonly isIndependent: boolean;
 }
 
-/** Of EXT-X-MAP (RFC 8216bis 8). Later versions are for tags that are not written: variables and delta updates. Strict players refuse by number. */
+/** Of EXT-X-MAP (RFC 8216bis 8). Later versions are for tags that are not written, such as variables. Strict players refuse by number. */
 export const PLAYLIST_VERSION = 6;
+/** Of EXT-X-SKIP. Who asks for a delta update knows it. */
+const DELTA_VERSION = 9;
 
 /** Writes an HLS media playlist (RFC 8216bis 4.4.3, 4.4.4), low-latency if `lowLatency` is given. */
 export function writeMediaPlaylist(playlist: MediaPlaylist): string {
@@ -67,32 +73,45 @@ export function* mediaPlaylistPieces(playlist: MediaPlaylist): Generator<string,
   yield playlistHeader(playlist);
   let map = "";
   for (const segment of playlist.segments) {
-    let text = head(segment, map);
+    const text = segmentText(segment, map);
     if (segment.map !== "") map = segment.map;
-    if (segment.gap) text += "#EXT-X-GAP\n";
-    text += `#EXTINF:${seconds(segment.duration)},\n`;
-    if (segment.byteRange) text += `#EXT-X-BYTERANGE:${segment.byteRange.length}@${segment.byteRange.offset}\n`;
-    yield `${text}${segment.uri}\n`;
+    yield text;
   }
   yield playlistEnd(playlist, map);
 }
 
-function playlistHeader(playlist: MediaPlaylist): string {
-  let text = `#EXTM3U\n#EXT-X-VERSION:${PLAYLIST_VERSION}\n#EXT-X-TARGETDURATION:${playlist.targetDuration}\n`;
-  const { lowLatency } = playlist;
+/** The lines of one segment. `map` is the init segment that is in force before it. */
+export function segmentText(segment: PlaylistSegment, map: string): string {
+  let text = head(segment, map);
+  if (segment.gap) text += "#EXT-X-GAP\n";
+  text += `#EXTINF:${seconds(segment.duration)},\n`;
+  if (segment.byteRange) text += `#EXT-X-BYTERANGE:${segment.byteRange.length}@${segment.byteRange.offset}\n`;
+  return `${text}${segment.uri}\n`;
+}
+
+/** The lines before the segments. */
+export function playlistHeader(playlist: Omit<MediaPlaylist, "segments">): string {
+  const { lowLatency, skippedSegments = 0 } = playlist;
+  const version = skippedSegments > 0 ? DELTA_VERSION : PLAYLIST_VERSION;
+  let text = `#EXTM3U\n#EXT-X-VERSION:${version}\n#EXT-X-TARGETDURATION:${playlist.targetDuration}\n`;
   if (lowLatency) {
-    text += `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${lowLatency.partHoldBack}\n`;
+    const skip = lowLatency.canSkipUntil === undefined ? "" : `,CAN-SKIP-UNTIL=${lowLatency.canSkipUntil}`;
+    text += `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${lowLatency.partHoldBack}${skip}\n`;
     text += `#EXT-X-PART-INF:PART-TARGET=${lowLatency.partTarget}\n`;
   }
   text += `#EXT-X-MEDIA-SEQUENCE:${playlist.mediaSequence}\n`;
   if (playlist.discontinuitySequence > 0) text += `#EXT-X-DISCONTINUITY-SEQUENCE:${playlist.discontinuitySequence}\n`;
   if (playlist.ending === "vod") text += "#EXT-X-PLAYLIST-TYPE:VOD\n";
   if (playlist.independentSegments) text += "#EXT-X-INDEPENDENT-SEGMENTS\n";
+  if (skippedSegments > 0) text += `#EXT-X-SKIP:SKIPPED-SEGMENTS=${skippedSegments}\n`;
   return text;
 }
 
 /** The lines after the segments. `map` is the init segment of the last of them. */
-function playlistEnd({ openSegment, lowLatency, ending }: MediaPlaylist, map: string): string {
+export function playlistEnd(
+  { openSegment, lowLatency, ending }: Pick<MediaPlaylist, "openSegment" | "lowLatency" | "ending">,
+  map: string,
+): string {
   let text = openSegment ? head(openSegment, map) : "";
   if (lowLatency?.preloadHint) text += `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${lowLatency.preloadHint}"\n`;
   for (const report of lowLatency?.renditionReports ?? []) {

@@ -14,6 +14,8 @@ export interface LiveStream {
   readonly profiles: readonly Profile[];
   readonly record: boolean;
   readonly recordingSpec: RecordingSpec | null;
+  /** How far viewers can go back; 0 for the whole session, null for not at all. */
+  readonly dvrMinutes: number | null;
   readonly mayPublish: boolean;
   /** Of the owner. */
   nodeId: string | null;
@@ -40,6 +42,7 @@ interface Row {
   profiles: Profile[];
   record: boolean;
   recording_spec: RecordingSpec | null;
+  dvr_minutes: number | null;
   may_publish: boolean;
   node_id: string | null;
   region: string | null;
@@ -56,7 +59,7 @@ interface Row {
 /** Lock streams in the order of their ids and read them. Unknown ids are absent from the answer. */
 export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<Map<string, LiveStream>> {
   const { rows } = await sql<Row>`
-    select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.node_id, n.region, s.state, s.epoch, s.grant_epoch,
+    select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.dvr_minutes, s.node_id, n.region, s.state, s.epoch, s.grant_epoch,
       s.session_id, s.last_seen, s.reconnect_until, s.issues, s.target_states, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
     from stream s join account a on a.id = s.user_id left join node n on n.id = s.node_id
     where s.id = any(${[...new Set(ids)]}::uuid[]) order by s.id for update of s`.execute(trx);
@@ -70,6 +73,7 @@ export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<
         profiles: row.profiles,
         record: row.record,
         recordingSpec: row.recording_spec,
+        dvrMinutes: row.dvr_minutes,
         mayPublish: row.may_publish,
         nodeId: row.node_id,
         region: row.region,

@@ -33,6 +33,8 @@ export interface PublishGateDeps extends EventDeps {
   };
   readonly mediaControl: Pick<MediaControl, "moved">;
   readonly reconnectWindowMs: number;
+  /** The longest way back for viewers. */
+  readonly dvrMaxHours: number;
   /** Resolves when all earlier facts are in the database: one publisher's end must be known before the next one's start. */
   readonly settleFacts: () => Promise<void>;
 }
@@ -94,12 +96,16 @@ export class StreamPublishGate implements PublishGate {
       Object.assign(stream, { epoch: grant.epoch, nodeId: node.id, region: node.region });
       const session = stream.sessionId
         ? await resumeSession(trx, stream.sessionId, { epoch: grant.epoch, at, isSameNode })
-        : { ...(await beginSession(trx, { ...seedOf(stream), at })), position: null, previousEpoch: null };
+        : {
+            ...(await beginSession(trx, { ...seedOf(stream, this.#deps.dvrMaxHours), at })),
+            position: null,
+            previousEpoch: null,
+          };
       await noteOwner(trx, { session, epoch: grant.epoch, nodeId: node.id, at });
       Object.assign(stream, { state: next.state, sessionId: session.id, reconnectUntil: null });
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
-      const { id: sessionId, position: resume, previousEpoch, record, profiles } = session;
+      const { id: sessionId, position: resume, previousEpoch, record, dvrSeconds, profiles } = session;
       const kept = record ? recordedProfiles(stream.recordingSpec, profiles).map(({ name }) => name) : [];
       const { id: streamId, owner } = stream;
       const begun = [
@@ -111,7 +117,7 @@ export class StreamPublishGate implements PublishGate {
       const targets = await targetsToForward(trx, streamId);
       const ladder = { recordedProfiles: kept, profiles, isDefaultLadder: isDefault };
       const taken = { lastTargetDuration: last?.targetDuration ?? null, lastSound: last?.sound ?? null };
-      const start = { sessionId, resume, previousEpoch, ...taken, record, ...ladder, targets };
+      const start = { sessionId, resume, previousEpoch, ...taken, record, dvrSeconds, ...ladder, targets };
       return { start, isMoved };
     });
     if (begun?.isMoved) this.#tellMoved(grant, begun.start);
@@ -168,7 +174,9 @@ function isDefaultLadder(profiles: readonly Profile[]): boolean {
   return isDeepStrictEqual(profiles, DEFAULT_PROFILES);
 }
 
-function seedOf(stream: LiveStream) {
-  const { id, owner, name, profiles, record, recordingSpec, epoch } = stream;
-  return { streamId: id, owner, name, profiles, record, recordingSpec, epoch };
+function seedOf(stream: LiveStream, dvrMaxHours: number) {
+  const { id, owner, name, profiles, record, recordingSpec, dvrMinutes, epoch } = stream;
+  const mostSeconds = dvrMaxHours * 3600;
+  const dvrSeconds = record && dvrMinutes !== null ? Math.min(dvrMinutes * 60 || mostSeconds, mostSeconds) : null;
+  return { streamId: id, owner, name, profiles, record, recordingSpec, dvrSeconds, epoch };
 }

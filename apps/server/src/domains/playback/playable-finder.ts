@@ -1,6 +1,11 @@
 import { LRUCache } from "lru-cache";
 import type { Deps } from "../deps.ts";
-import { findNewestRecording, type NewestRecording } from "../recordings/index.ts";
+import {
+  findNewestRecording,
+  findRewindable,
+  type NewestRecording,
+  type RewindableRecording,
+} from "../recordings/index.ts";
 import type { Db } from "../schema.ts";
 import { findPlayable, findPlayableSession, type PlayableRow } from "./playback-store.ts";
 
@@ -44,6 +49,11 @@ export class PlayableFinder {
   /** For a picture of an offline stream. */
   findNewestRecording(streamId: string): Promise<NewestRecording | undefined> {
     return findNewestRecording(this.#deps.viewers, streamId);
+  }
+
+  /** For a viewer of a stream who goes back in a session that is over. */
+  findRewindable(streamId: string, sessionId: string | null): Promise<RewindableRecording | undefined> {
+    return findRewindable(this.#deps.viewers, streamId, sessionId);
   }
 
   /** It may be known now: a deleted asset was restored. */

@@ -8,7 +8,7 @@ const hls = (url: string): PlaybackSource => ({ hrn: "HLS (TS)", type: "html5/ap
 const whep = (url: string): PlaybackSource => ({ hrn: "WebRTC (H264)", type: "html5/video/h264", url });
 
 const NO_DVR =
-  "a broadcast cannot be wound back while it is on; if it is recorded, it plays from the start when it has ended";
+  "viewers cannot go back in this broadcast: set `dvr` of the stream before the next one; if it is recorded, it plays from the start when it has ended";
 const NOT_RECORDING = "no running recordings available for this stream";
 
 const jpeg = (url: string): PlaybackSource => ({ hrn: "Thumbnail (JPEG)", type: "image/jpeg", url });
@@ -53,9 +53,14 @@ export function livePlayback(
       ...(isLive && isPublic(row) ? { viewerCount } : {}),
       // Of a gated stream, it tells nobody whether there is a recording.
       ...(isLive || hasPoster || !isPublic(row) ? { poster: `${base}/thumbnail.jpg` } : {}),
-      ...(withDvr ? { dvrPlayback: [{ error: isLive ? NO_DVR : NOT_RECORDING }] } : {}),
+      ...(withDvr ? { dvrPlayback: [dvrOf(row, base, isLive)] } : {}),
     },
   };
+}
+
+function dvrOf({ has_dvr: hasDvr }: PlayableRow, base: string, isLive: boolean) {
+  if (isLive && hasDvr) return hls(`${base}/index.m3u8?dvr=1`);
+  return { error: isLive ? NO_DVR : NOT_RECORDING };
 }
 
 /** Playback URLs of a recording. Requested by its session it is a `recording`, by its own playback id a `vod`. */

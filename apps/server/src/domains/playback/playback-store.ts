@@ -17,6 +17,8 @@ export interface PlayableRow {
   policy: PlaybackPolicy | null;
   /** The project's keys, if the policy requires tokens. */
   signing_keys: KeyState[];
+  /** A live stream whose viewers can go back. */
+  has_dvr: boolean;
   /** The stream or its account is suspended: it exists, and nobody can watch it. */
   suspended: boolean;
   /** Originals of the project are given only to holders of owner tokens. */
@@ -40,12 +42,12 @@ const guard = sql`
   ) else '[]' end as signing_keys`;
 
 const recordings = sql`
-  select 'recording' as kind, e.created_at as started_at, e.id, e.recording_playback_id as playback_id, e.recording as state,
+  select false as has_dvr, 'recording' as kind, e.created_at as started_at, e.id, e.recording_playback_id as playback_id, e.recording as state,
     e.source_segments_duration as seconds, e.mp4_bytes, (s.suspended or a.suspended) as suspended, ${guard}
   from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id`;
 
 const assets = sql`
-  select 'asset' as kind, s.created_at as started_at, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
+  select false as has_dvr, 'asset' as kind, s.created_at as started_at, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
     coalesce((s.video_spec->>'duration')::float8, 0) as seconds, null::bigint as mp4_bytes, a.suspended, ${guard}
   from asset s join account a on a.id = s.user_id`;
 
@@ -54,7 +56,7 @@ export async function findPlayable(db: Db, playbackId: string): Promise<Playable
   if (!isPlaybackId(playbackId)) return undefined;
   return firstOf(
     db,
-    sql`select 'live' as kind, (select max(e.created_at) from session e where e.stream_id = s.id) as started_at,
+    sql`select exists (select from session e where e.id = s.session_id and e.dvr_seconds is not null) as has_dvr, 'live' as kind, (select max(e.created_at) from session e where e.stream_id = s.id) as started_at,
          s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes,
         (s.suspended or a.suspended) as suspended, ${guard}
       from stream s join account a on a.id = s.user_id

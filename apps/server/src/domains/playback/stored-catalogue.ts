@@ -1,9 +1,16 @@
-import type { MediaCatalogue, MediaIndex, StoredContent } from "../../ports/index.ts";
+import type { DvrRecording, MediaCatalogue, MediaIndex, StoredContent } from "../../ports/index.ts";
 import { readAssetMedia } from "../assets/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
+import { isId } from "../ids.ts";
 import { LastingAnswers } from "../lasting-answers.ts";
-import { type NewestRecording, readRecordingIndex, recordMp4Size } from "../recordings/index.ts";
+import {
+  type NewestRecording,
+  type RewindableRecording,
+  readRecordingIndex,
+  readSealedPart,
+  recordMp4Size,
+} from "../recordings/index.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 
 const NEWEST_MS = 1_000;
@@ -20,11 +27,13 @@ export interface StoredCatalogueDeps extends Pick<Deps, "db" | "clock" | "log"> 
 export class StoredCatalogue implements MediaCatalogue {
   readonly #deps: StoredCatalogueDeps;
   readonly #newest: DecisionCache<NewestRecording | undefined>;
+  readonly #rewindable: DecisionCache<RewindableRecording | undefined>;
   readonly #indexes: LastingAnswers<MediaIndex>;
 
   constructor(deps: StoredCatalogueDeps) {
     this.#deps = deps;
     this.#newest = new DecisionCache(deps.clock, NEWEST_MS, MAX_STREAMS);
+    this.#rewindable = new DecisionCache(deps.clock, NEWEST_MS, MAX_STREAMS);
     this.#indexes = new LastingAnswers(deps.clock, { freshMs: INDEX_MS, capacity: MAX_INDEXES });
   }
 
@@ -35,6 +44,19 @@ export class StoredCatalogue implements MediaCatalogue {
   async newestRecordingOf(streamId: string): Promise<StoredContent | null> {
     const found = await this.#newest.get(streamId, () => this.#deps.playables.findNewestRecording(streamId));
     return found ? { kind: "recording", ...found } : null;
+  }
+
+  async dvrRecording(streamId: string, sessionId: string | null): Promise<DvrRecording | null> {
+    if (sessionId !== null && !isId(sessionId)) return null;
+    const look = () => this.#deps.playables.findRewindable(streamId, sessionId);
+    const found = await this.#rewindable.get(`${streamId}/${sessionId ?? ""}`, look);
+    if (!found) return null;
+    const { dvrSeconds, ...recording } = found;
+    return { content: { kind: "recording", ...recording }, dvrSeconds };
+  }
+
+  sealedIndex(sessionId: string): Promise<MediaIndex | null> {
+    return readSealedPart(this.#deps.db, sessionId, { first: 0, last: Number.MAX_SAFE_INTEGER });
   }
 
   async mediaIndex({ kind, id }: StoredContent): Promise<MediaIndex | null> {

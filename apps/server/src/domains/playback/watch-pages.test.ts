@@ -7,6 +7,7 @@ import { watchPages } from "./watch-pages.ts";
 
 const PLAYABLE: PlayableRow = {
   kind: "live",
+  has_dvr: false,
   id: "s1",
   project_id: "p1",
   user_id: "u1",

@@ -11,8 +11,10 @@ export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
 export { findRecordedRange, readRecordingMoment } from "./recording-part.ts";
 export {
   findNewestRecording,
+  findRewindable,
   type NewestRecording,
   type RecordingShape,
+  type RewindableRecording,
   readRecordingIndex,
   readRecordingShape,
   readSealedPart,

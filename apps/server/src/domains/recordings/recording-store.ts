@@ -185,6 +185,25 @@ export async function findNewestRecording(db: Db, streamId: string): Promise<New
   return rows[0];
 }
 
+/** A recording that viewers of its stream may go back in, and how far from its end, in seconds. */
+export interface RewindableRecording extends NewestRecording {
+  readonly dvrSeconds: number;
+}
+
+/** Of one session of the stream, or of its newest with a recording. */
+export async function findRewindable(
+  db: Db,
+  streamId: string,
+  sessionId: string | null,
+): Promise<RewindableRecording | undefined> {
+  const { rows } = await sql<RewindableRecording>`
+    select e.id, e.project_id as "projectId", e.dvr_seconds as "dvrSeconds" from session e
+    where e.stream_id = ${streamId} and e.recording = 'ready' and e.dvr_seconds is not null
+      and (${sessionId}::uuid is null or e.id = ${sessionId}::uuid)
+    order by e.created_at desc limit 1`.execute(db);
+  return rows[0];
+}
+
 /** A recording's MP4 in a playback response: picture size, and mean bitrate in bits per second. */
 export interface RecordingShape {
   readonly width?: number;

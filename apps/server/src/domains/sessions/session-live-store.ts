@@ -26,6 +26,7 @@ export interface SessionSeed {
   readonly profiles: readonly Profile[];
   readonly record: boolean;
   readonly recordingSpec: RecordingSpec | null;
+  readonly dvrSeconds: number | null;
   readonly epoch: number;
   readonly at: number;
 }
@@ -33,6 +34,8 @@ export interface SessionSeed {
 export interface OpenSession {
   readonly id: string;
   readonly record: boolean;
+  /** How far viewers can go back; null if they cannot. */
+  readonly dvrSeconds: number | null;
   readonly profiles: readonly Profile[];
 }
 
@@ -49,6 +52,7 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
       profiles: JSON.stringify(seed.profiles),
       record: seed.record,
       recording_spec: seed.recordingSpec && JSON.stringify(seed.recordingSpec),
+      dvr_seconds: seed.dvrSeconds,
       created_at: seed.at,
       last_seen: seed.at,
       epoch: seed.epoch,
@@ -56,7 +60,7 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
       recording_playback_id: seed.record ? newPlaybackId(id) : null,
     })
     .execute();
-  return { id, record: seed.record, profiles: seed.profiles };
+  return { id, record: seed.record, dvrSeconds: seed.dvrSeconds, profiles: seed.profiles };
 }
 
 /** What a stream's session takes over from the one before it. */
@@ -108,7 +112,16 @@ export async function resumeSession(
     })
     .where("id", "=", id)
     .where("ended_at", "is", null)
-    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks", "target_duration", "sound"])
+    .returning([
+      "record",
+      "dvr_seconds",
+      "profiles",
+      "next_msn",
+      "discontinuity_sequence",
+      "end_ticks",
+      "target_duration",
+      "sound",
+    ])
     .returning(
       sql<string | null>`(select max(o.epoch) from session_epoch o where o.session_id = session.id)`.as("owner"),
     )
@@ -116,6 +129,7 @@ export async function resumeSession(
   return {
     id,
     record: row.record,
+    dvrSeconds: row.dvr_seconds,
     profiles: row.profiles,
     previousEpoch: row.owner === null ? null : Number(row.owner),
     position: {

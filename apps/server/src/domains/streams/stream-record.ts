@@ -4,9 +4,11 @@ import { isActive } from "../live/index.ts";
 import { targetStatus } from "../multistream/index.ts";
 import { hidePull } from "../pulls/index.ts";
 import type { Db, StreamRow } from "../schema.ts";
+import { dvrOf } from "./stream-rules.ts";
 
 /** A stream's row as its owner sees it; unset fields are absent. */
 export function streamRecord(row: StreamRow): Stream {
+  const dvr = dvrOf(row.dvr_minutes);
   return {
     id: row.id,
     kind: "stream",
@@ -23,6 +25,7 @@ export function streamRecord(row: StreamRow): Stream {
     profiles: row.profiles,
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),
+    ...(dvr !== null && { dvr }),
     ...(row.retention_days === null ? {} : { retentionDays: row.retention_days }),
     multistream: {
       targets: row.targets.map((ref) => ({ ...ref, status: targetStatus(row.target_states, ref.id, ref.profile) })),

@@ -1,4 +1,4 @@
-import type { NewStream, NewTargetRef, Profile } from "@weir/contract";
+import type { Dvr, NewStream, NewTargetRef, Profile } from "@weir/contract";
 import { BadRequest } from "../api/index.ts";
 
 /** A target can always name the source itself, so no profile may have that name. */
@@ -35,6 +35,17 @@ export function checkUserTags(userTags: NewStream["userTags"]): void {
 export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], record: boolean): void {
   if (recordingSpec && !record) throw new BadRequest("recordingSpec is only supported with record=true");
 }
+
+/** `record` and `dvr` are their values after the request. */
+export function checkDvr(dvr: NewStream["dvr"], record: boolean): void {
+  if (dvr != null && !record)
+    throw new BadRequest("dvr is only supported with record=true: set record, or set dvr to null");
+}
+
+/** As stored: minutes, or 0 for the whole session. */
+export const minutesOf = (dvr: NewStream["dvr"]): number | null => (dvr === "session" ? 0 : (dvr ?? null));
+
+export const dvrOf = (minutes: number | null): Dvr | null => (minutes === 0 ? "session" : minutes);
 
 /** Checks targets against the profiles that they may name. The store checks whether an `id` exists. */
 export function checkTargets(targets: readonly NewTargetRef[], profiles: readonly Profile[]): void {

@@ -24,7 +24,16 @@ import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { sessionsOfStreams } from "../sessions/index.ts";
 import type { DomainConfig } from "../settings.ts";
 import { streamRecord } from "./stream-record.ts";
-import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
+import {
+  checkDvr,
+  checkProfiles,
+  checkRecordingSpec,
+  checkTargets,
+  checkUserTags,
+  creatorValue,
+  dvrOf,
+  minutesOf,
+} from "./stream-rules.ts";
 import { countStreams, findStream, hasStreams, lockStream } from "./stream-store.ts";
 
 export interface StreamServiceDeps extends EventDeps, Pick<DomainConfig, "streamsPerProject"> {
@@ -216,6 +225,7 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(input.userTags);
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
+    checkDvr(input.dvr, input.record ?? false);
     checkTargets(input.multistream?.targets ?? [], profiles);
     checkSrtPassphrase(input);
     if (input.pull) checkPull(input.pull, this.#deps.outbound);
@@ -270,6 +280,7 @@ export class StreamService {
       playback_policy: json(input.playbackPolicy),
       recording_spec: json(storedSpec(input.recordingSpec)),
       retention_days: input.retentionDays ?? null,
+      dvr_minutes: minutesOf(input.dvr),
       pull: json(input.pull),
       targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)),
     };
@@ -282,6 +293,7 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(patch.userTags);
     checkRecordingSpec(patch.recordingSpec, record);
+    checkDvr(patch.dvr === undefined ? dvrOf(row.dvr_minutes) : patch.dvr, record);
     const targets = patch.multistream?.targets;
     if (targets) checkTargets(targets, row.profiles);
     const owner = { projectId: row.project_id, userId: row.user_id };
@@ -294,6 +306,7 @@ export class StreamService {
       ...(patch.userTags === undefined ? {} : { user_tags: json(patch.userTags) }),
       ...(patch.playbackPolicy === undefined ? {} : { playback_policy: json(patch.playbackPolicy) }),
       ...(patch.retentionDays === undefined ? {} : { retention_days: patch.retentionDays }),
+      ...(patch.dvr === undefined ? {} : { dvr_minutes: minutesOf(patch.dvr) }),
       ...(patch.recordingSpec === undefined ? {} : { recording_spec: json(storedSpec(patch.recordingSpec)) }),
       ...(targets ? { targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)) } : {}),
     };

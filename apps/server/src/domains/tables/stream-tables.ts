@@ -18,6 +18,8 @@ export interface StreamTable extends Owned, Counters {
   record: boolean;
   recording_spec: JsonOrNull<RecordingSpec>;
   retention_days: ColumnType<number | null, number | null | undefined, number | null>;
+  /** 0 for the whole session. */
+  dvr_minutes: ColumnType<number | null, number | null | undefined, number | null>;
   targets: ColumnType<TargetRef[], string | undefined, string>;
   pull: JsonOrNull<NonNullable<NewStream["pull"]>>;
   created_at: Int8;
@@ -48,6 +50,7 @@ export interface SessionTable extends Owned, Counters {
   profiles: JSONColumnType<Profile[]>;
   record: boolean;
   recording_spec: JsonOrNull<RecordingSpec>;
+  dvr_seconds: ColumnType<number | null, number | null | undefined, never>;
   created_at: Int8;
   ended_at: Int8OrNull;
   epoch: Int8;

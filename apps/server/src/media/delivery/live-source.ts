@@ -1,3 +1,4 @@
+import type { SessionDvr } from "../dvr/session-dvr.ts";
 import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
 import type { WindowRendition } from "../packaging/window-rendition.ts";
 import type { Sent } from "../sent.ts";
@@ -19,6 +20,8 @@ export interface LiveSource {
   readonly isFinished: boolean;
   readonly outputs: LiveWindow;
   readonly sent: Sent;
+  /** Null if viewers cannot go back here. */
+  readonly dvr: SessionDvr | null;
 }
 
 export interface LiveWindow {

@@ -3,12 +3,14 @@ import { DatabaseAway } from "../../platform/database-away.ts";
 import { requestIdOf } from "../../platform/http/request-id.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../platform/log.ts";
+import { Slices } from "../../platform/slices.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { MediaCatalogue, StoredContent } from "../../ports/index.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
 import { ArchiveBytes } from "./archive/archive-bytes.ts";
 import { ArchiveShelf } from "./archive/archive-shelf.ts";
 import { Admissions, type AdmissionsSettings } from "./front/admissions.ts";
+import { DvrDelivery } from "./hls/dvr-delivery.ts";
 import { HlsDelivery } from "./hls/hls-delivery.ts";
 import { StoredDelivery } from "./hls/stored-delivery.ts";
 import { type HttpProtocol, MediaRequest, type Route } from "./http/media-request.ts";
@@ -60,7 +62,9 @@ export class Playback {
     const bytes = new ArchiveBytes(store, settings.maxReads);
     const shelf = new ArchiveShelf(clock, catalogue, store);
     this.#shelf = shelf;
-    this.#hls = new HlsDelivery(clock, log, settings.live, new StoredDelivery(store, shelf, bytes));
+    const stored = new StoredDelivery(store, shelf, bytes);
+    const dvr = new DvrDelivery({ catalogue, shelf, slices: new Slices(clock), maxReads: settings.maxReads });
+    this.#hls = new HlsDelivery(clock, log, settings.live, stored, dvr);
     this.#stills = new StillDelivery({ ...settings, shelf });
     this.#protocols = [this.#hls, new Mp4Delivery(shelf, bytes), this.#stills];
   }

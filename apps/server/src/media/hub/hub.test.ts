@@ -31,6 +31,7 @@ beforeEach(() => {
     restream: NO_TARGETS,
     orchestrator: ORCHESTRATOR,
     recordingRoom: () => ({ spoolFreeBytes: 2 ** 40, storeFreeBytes: 2 ** 40 }),
+    createDvr: () => null,
     createRecorder: () => {
       throw new Error("not recorded here");
     },

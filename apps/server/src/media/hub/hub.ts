@@ -8,6 +8,7 @@ import type {
   StreamMove,
   TimelinePosition,
 } from "../../ports/index.ts";
+import type { SessionDvr } from "../dvr/session-dvr.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
@@ -46,7 +47,14 @@ type NodeSetting =
 export interface HubSettings extends Pick<LiveSessionSettings, NodeSetting> {
   readonly publishGate: PublishGate;
   readonly memory: MediaMemory;
-  readonly createRecorder: (grant: PublishGrant, start: SessionStart, part: ChapterPart) => SessionRecorder;
+  readonly createRecorder: (
+    grant: PublishGrant,
+    start: SessionStart,
+    part: ChapterPart,
+    dvr: SessionDvr | null,
+  ) => SessionRecorder;
+  /** Null if viewers cannot go back. */
+  readonly createDvr: (grant: PublishGrant, start: SessionStart) => SessionDvr | null;
 }
 
 export interface HubFigures {
@@ -224,15 +232,18 @@ export class Hub {
   }
 
   #open(grant: PublishGrant, start: SessionStart): LiveSession {
-    const { publishGate, memory, createRecorder } = this.#settings;
+    const { publishGate, memory, createRecorder, createDvr } = this.#settings;
+    const dvr = createDvr(grant, start);
+    const recorderOf = (part: ChapterPart) => createRecorder(grant, start, part, dvr);
     const session = new LiveSession({
       ...this.#settings,
       memory: memory.parts,
       askTargets: () => publishGate.targets(grant.streamId),
       grant,
       start,
-      recorder: start.record ? createRecorder(grant, start, "source") : null,
-      rungRecorder: start.recordedProfiles.length > 0 ? createRecorder(grant, start, "rungs") : null,
+      dvr,
+      recorder: start.record ? recorderOf("source") : null,
+      rungRecorder: start.recordedProfiles.length > 0 ? recorderOf("rungs") : null,
       onFinished: (finished) => this.#finished(finished),
       // A node without its lease cannot know whether the session goes on at another.
       onWindowOver: (over) => (publishGate.hasLease() ? over.finish() : this.#leave(over)),

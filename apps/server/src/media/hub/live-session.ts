@@ -2,6 +2,7 @@ import type { Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { sleep } from "../../platform/retry.ts";
 import type { PublishGrant, RestreamTarget, SessionStart } from "../../ports/index.ts";
+import type { SessionDvr } from "../dvr/session-dvr.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import type { PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
@@ -51,6 +52,8 @@ export class LiveSession {
   readonly timeline: Timeline;
   readonly outputs: SessionOutputs;
   readonly targets: SessionTargets;
+  /** Null if viewers cannot go back. */
+  readonly dvr: SessionDvr | null;
   readonly sent = new Sent();
   readonly #settings: LiveSessionSettings;
   readonly #facts: SessionFacts;
@@ -91,6 +94,8 @@ export class LiveSession {
     });
     this.timeline = timeline;
     this.outputs = outputs;
+    this.dvr = settings.dvr;
+    this.dvr?.follow(outputs);
     this.targets = new SessionTargets({
       ...restream,
       connect: restream.connectFor(grant.projectId),

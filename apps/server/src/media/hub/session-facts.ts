@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { EventSink, RecordingRoom, RestreamTarget, SourceMetrics, TimelinePosition } from "../../ports/index.ts";
+import type { SessionDvr } from "../dvr/session-dvr.ts";
 import type { TranscodedSegment } from "../ladder/live-ladder.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublicationEnd } from "../packet.ts";
@@ -14,6 +15,8 @@ export interface SessionFactsSettings {
   readonly orchestrator: { readonly address: string; readonly url: string };
   /** Free space for recordings. */
   readonly recordingRoom: () => RecordingRoom;
+  /** Null if viewers cannot go back. */
+  readonly dvr: SessionDvr | null;
   /** Null if the session is not recorded. */
   readonly recorder: SessionRecorder | null;
   /** Null if the recording has no rungs. */
@@ -57,7 +60,8 @@ export class SessionFacts {
 
   /** A segment is closed in every rendition of the source. */
   segmentClosed(segments: readonly RenditionSegment[], position: TimelinePosition): void {
-    const { eventSink, recorder } = this.#settings;
+    const { eventSink, recorder, dvr } = this.#settings;
+    dvr?.sync();
     const source = segments.find(({ segment }) => segment.init !== null)?.segment;
     const fact = {
       type: "segment-closed",
@@ -75,7 +79,8 @@ export class SessionFacts {
 
   /** A segment is closed in every rung. */
   rungsClosed(segments: readonly RenditionSegment[]): void {
-    const { rungRecorder } = this.#settings;
+    const { rungRecorder, dvr } = this.#settings;
+    dvr?.sync();
     rungRecorder?.record({ type: "rungs-recorded", ...this.#about(), bytes: bytesOf(segments) }, segments);
   }
 

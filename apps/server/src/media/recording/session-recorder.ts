@@ -1,5 +1,5 @@
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { MediaFact, StoredTrack } from "../../ports/index.ts";
+import type { MediaFact, RecordedSegment, StoredTrack } from "../../ports/index.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { storedRowOf } from "../stored/live-rows.ts";
 import { storedTrackOf } from "../stored/stored-track.ts";
@@ -24,6 +24,8 @@ const RETRY_MS = 30_000;
 export interface SessionRecorderSettings extends Omit<SpanSealerSettings, "store">, ChapterOwner {
   readonly disk: SpoolDisk;
   readonly sealer: Pick<SpanSealer, "add">;
+  /** Where segments are now, as soon as they are written. */
+  readonly onWritten?: (rows: readonly RecordedSegment[]) => void;
 }
 
 /**
@@ -110,6 +112,7 @@ export class SessionRecorder {
       log.info({ sessionId }, "recording resumed");
       this.#isInterrupted = false;
     }
+    this.#settings.onWritten?.(whole.recorded);
     this.#report(whole, this.#chapter?.synced());
     if (this.#chapter?.isFull) await this.#closeChapter();
   }

@@ -18,12 +18,15 @@ export class SpoolSource implements SegmentSource {
     this.#sessionId = sessionId;
   }
 
-  async segments(rendition: string, { first, last }: MsnRange): Promise<SessionRendition<StoredSegment> | null> {
+  /** All rows of the session that are here, in any order. */
+  async rows(): Promise<RecordedSegment[]> {
     const rows: RecordedSegment[] = [];
-    for (const folder of await this.#chapters()) {
-      const { facts } = parseJournal((await contentOf(join(folder, JOURNAL_NAME)))?.toString() ?? "");
-      rows.push(...facts.flatMap(({ recorded }) => recorded.filter((row) => row.rendition === rendition)));
-    }
+    for (const folder of await this.#chapters()) rows.push(...(await rowsOf(folder)));
+    return rows;
+  }
+
+  async segments(rendition: string, { first, last }: MsnRange): Promise<SessionRendition<StoredSegment> | null> {
+    const rows = (await this.rows()).filter((row) => row.rendition === rendition);
     const [oldest] = rows.toSorted((a, b) => a.msn - b.msn);
     if (!oldest) return null;
     const segments = rows.filter(({ msn }) => msn >= first && msn <= last).toSorted((a, b) => a.msn - b.msn);
@@ -57,6 +60,11 @@ export class SpoolSource implements SegmentSource {
     const names = await readdir(this.#spool);
     return names.filter((name) => sessionOf(name) === this.#sessionId).map((name) => join(this.#spool, name));
   }
+}
+
+async function rowsOf(folder: string): Promise<readonly RecordedSegment[]> {
+  const { facts } = parseJournal((await contentOf(join(folder, JOURNAL_NAME)))?.toString() ?? "");
+  return facts.flatMap(({ recorded }) => recorded);
 }
 
 /** Null for a file that does not exist. */

@@ -11,6 +11,8 @@ export interface OpenRendition {
   /** All file names that exist; no other is served. */
   readonly files: ReadonlySet<string>;
   readonly bitrates: Bitrates;
+  /** EXT-X-TARGETDURATION, in seconds. */
+  readonly targetDuration: number;
   /** Rendered on first request, and shared by all. */
   readonly playlist: () => Promise<SharedText>;
 }
@@ -94,6 +96,7 @@ async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: 
   return {
     stored,
     files,
+    targetDuration,
     bitrates: { peak: Math.ceil(peak), average: Math.ceil(average) },
     playlist: onceFor(async () => {
       const initBytes = await lengthsOf(inits, (init) => media.readInit(stored.rendition, init));

@@ -1,4 +1,5 @@
 import {
+  type DvrRecording,
   type MediaCatalogue,
   type MediaIndex,
   recordingPrefix,
@@ -23,6 +24,21 @@ export class FakeCatalogue implements MediaCatalogue {
   async newestRecordingOf(streamId: string): Promise<StoredContent | null> {
     const isRecorded = streamId === "stream-1" && this.#facts.of("segment-closed").length > 0;
     return isRecorded ? { kind: "recording", id: "session-1", projectId: "project-1" } : null;
+  }
+
+  async dvrRecording(streamId: string, sessionId: string | null): Promise<DvrRecording | null> {
+    const content = await this.newestRecordingOf(streamId);
+    return content && (sessionId ?? content.id) === content.id ? { content, dvrSeconds: 86_400 } : null;
+  }
+
+  async sealedIndex(id: string): Promise<MediaIndex | null> {
+    const index = await this.mediaIndex({ kind: "recording", id, projectId: "project-1" });
+    if (!index) return null;
+    const renditions = index.renditions.map((each) => ({
+      ...each,
+      segments: each.segments.filter(({ gap, span }) => gap || each.spanBytes.has(span)),
+    }));
+    return { ...index, renditions };
   }
 
   async mediaIndex({ id, projectId }: StoredContent): Promise<MediaIndex | null> {

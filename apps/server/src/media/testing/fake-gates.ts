@@ -53,6 +53,7 @@ export class FakePublishGate implements PublishGate {
       lastTargetDuration: null,
       lastSound: null,
       record: false,
+      dvrSeconds: null,
       recordedProfiles: [],
       profiles: [],
       isDefaultLadder: false,

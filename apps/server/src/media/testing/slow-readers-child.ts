@@ -78,6 +78,7 @@ const hub = new Hub({
   restream,
   orchestrator: ORCHESTRATOR,
   recordingRoom: () => ({ spoolFreeBytes: 0, storeFreeBytes: 0 }),
+  createDvr: () => null,
   createRecorder() {
     throw new Error("nothing is recorded here");
   },

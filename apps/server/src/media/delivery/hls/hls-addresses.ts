@@ -4,8 +4,10 @@ import { NOBODY, type Viewing } from "../front/admission.ts";
 /** The target of an HLS request. Names are matched against known ones, never joined to a path. */
 export type HlsAddress = MultivariantAddress | FileAddress;
 
-interface MultivariantAddress extends PlaybackAddress {
+export interface MultivariantAddress extends PlaybackAddress {
   readonly kind: "multivariant";
+  /** Of playlists that go back. */
+  readonly isDvr: boolean;
 }
 
 export interface FileAddress extends PlaybackAddress {
@@ -17,6 +19,10 @@ export interface FileAddress extends PlaybackAddress {
   readonly media: MediaPlace | null;
   /** The part or segment that a playlist request waits for. */
   readonly blocking: BlockingQuery;
+  /** A playlist that goes back is wanted as a delta update. */
+  readonly skip: boolean | "invalid";
+  /** Number of the segment of such a playlist; null for other files. */
+  readonly dvrMsn: number | null;
 }
 
 /** `part` is null for a whole segment. */
@@ -30,7 +36,7 @@ export interface MediaPlace {
  * differently must not check access for one URL and serve another.
  */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:index\.m3u8|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s|gap\.m4s))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:index\.m3u8|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|dvr\.m3u8|init-[0-9a-f]{8}\.mp4|d\d{1,15}\.m4s|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s|gap\.m4s))(?:\?[^#]*)?$/;
 
 /**
  * Parses the path of an HLS request: `/hls/{playbackId}/index.m3u8` or `…/s/{token}/{timeline}/{rendition}/{file}`, both under `/asset` as well. Null
@@ -40,11 +46,13 @@ export function parseHlsAddress(url: string): HlsAddress | null {
   const [, playbackId, named, timeline, rendition, file] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
   if (named === undefined || timeline === undefined || rendition === undefined || file === undefined)
-    return { kind: "multivariant", playbackId, protocol: "hls", token: null, step: "open" };
+    return { kind: "multivariant", playbackId, protocol: "hls", token: null, step: "open", isDvr: IS_DVR.test(url) };
   const token = named === NOBODY ? null : named;
   const step = file.endsWith(".m3u8") ? "follow" : "media";
   const [media, blocking] = [mediaPlaceOf(file), parseBlockingQuery(url)];
-  return { kind: "file", playbackId, protocol: "hls", token, step, timeline, rendition, file, media, blocking };
+  const dvrMsn = file.startsWith("d") && step === "media" ? Number(file.slice(1, -".m4s".length)) : null;
+  const place = { timeline, rendition, file, media, dvrMsn };
+  return { kind: "file", playbackId, protocol: "hls", token, step, ...place, blocking, skip: parseSkip(url) };
 }
 
 /** Whether the answer is a playlist. */
@@ -58,9 +66,13 @@ function mediaPlaceOf(file: string): MediaPlace | null {
 }
 
 /** Returns the URLs of a timeline's renditions relative to the multivariant playlist, with the viewer's token and the player's own id. */
-export function renditionAddresses({ token, playerId }: Viewing, timeline: string): (rendition: string) => string {
+export function renditionAddresses(
+  { token, playerId }: Viewing,
+  timeline: string,
+  file = "index.m3u8",
+): (rendition: string) => string {
   const query = playerId === null ? "" : `?tkn=${playerId}`;
-  return (rendition) => `s/${token}/${timeline}/${rendition}/index.m3u8${query}`;
+  return (rendition) => `s/${token}/${timeline}/${rendition}/${file}${query}`;
 }
 
 export type BlockingQuery = MediaPlace | null | "invalid";
@@ -68,6 +80,17 @@ export type BlockingQuery = MediaPlace | null | "invalid";
 const COUNT = /^\d{1,15}$/;
 /** Matches like caches in front do: without decoding, case-insensitively. */
 const DIRECTIVE = /(?:^|&)(_HLS_(?:msn|part))=([^&]*)/gi;
+
+const IS_DVR = /[?&]dvr=1(?:&|$)/;
+const SKIP = /(?:^|[?&])_HLS_skip=([^&]*)/gi;
+
+/** Whether the list may leave out what the client has (RFC 8216bis 6.2.5.1). One spelling, once, as for the other directives. */
+function parseSkip(url: string): boolean | "invalid" {
+  const [given, another] = [...url.matchAll(SKIP)];
+  if (!given) return false;
+  const [written, value = ""] = given;
+  return !another && written.includes("_HLS_skip=") && (value === "YES" || value === "v2") ? true : "invalid";
+}
 
 /**
  * Parses the delivery directives `_HLS_msn` and `_HLS_part` (RFC 8216bis 6.2.5.2). Null without them; other parameters are ignored. Only one

@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import { DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
+import type { InitSegment } from "../../packaging/live-segment.ts";
 import type { PartPlace, WindowRendition, WindowSegment } from "../../packaging/window-rendition.ts";
 import type { Admission } from "../front/admission.ts";
 import type { HttpProtocol, MediaRequest } from "../http/media-request.ts";
@@ -14,13 +16,16 @@ import {
   sendBusy,
   sendNotFound,
   sendText,
+  sendUnavailable,
 } from "../http/media-response.ts";
 import type { LiveList, LiveSource, LiveSources } from "../live-source.ts";
 import { untilTracks } from "../until-tracks.ts";
+import type { DvrDelivery } from "./dvr-delivery.ts";
 import {
   type FileAddress,
   type HlsAddress,
   type MediaPlace,
+  type MultivariantAddress,
   parseHlsAddress,
   renditionAddresses,
 } from "./hls-addresses.ts";
@@ -42,12 +47,16 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
   readonly parse = parseHlsAddress;
   readonly refuse = sendHlsRefusal;
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #sources: LiveSources;
   readonly #stored: StoredDelivery;
+  readonly #dvr: DvrDelivery;
   readonly #waits: PlaylistWaits;
 
-  constructor(clock: Clock, log: Log, live: LiveSources, stored: StoredDelivery) {
+  constructor(clock: Clock, log: Log, live: LiveSources, stored: StoredDelivery, dvr: DvrDelivery) {
+    this.#dvr = dvr;
     this.#clock = clock;
+    this.#log = log;
     this.#sources = live;
     this.#stored = stored;
     this.#waits = new PlaylistWaits(clock, log);
@@ -61,47 +70,90 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
   serve(asked: MediaRequest<HlsAddress>, admission: Admission): void | Promise<void> {
     const { content } = admission;
     if (content.kind !== "live") return this.#stored.serve(asked, admission, content);
+    const { streamId } = content;
     if (isOfFile(asked)) {
+      const serve = (found: LiveSource | undefined) => this.#serveFile(asked, admission, found, streamId);
       const source = this.#sources.session(asked.address.timeline);
-      if (source instanceof Promise) return source.then((found) => this.#serveFile(asked, admission, found));
-      return this.#serveFile(asked, admission, source);
+      return source instanceof Promise ? source.then(serve) : serve(source);
     }
+    const { isDvr } = asked.address as MultivariantAddress;
+    const serve = (found: LiveSource | undefined) =>
+      isDvr && !found
+        ? this.#serveEnded(asked, admission, streamId)
+        : this.#serveMultivariant(asked, admission, found, isDvr ? (found?.dvr ?? null) : null);
     const source = this.#sources.sessionOf(asked.address.playbackId);
-    if (source instanceof Promise) return source.then((found) => this.#serveMultivariant(asked, admission, found));
-    this.#serveMultivariant(asked, admission, source);
+    return source instanceof Promise ? source.then(serve) : serve(source);
   }
 
-  #serveFile(asked: MediaRequest<FileAddress>, admission: Admission, source: LiveSource | undefined): void {
-    const { playbackId, rendition } = asked.address;
+  #serveFile(
+    asked: MediaRequest<FileAddress>,
+    admission: Admission,
+    source: LiveSource | undefined,
+    streamId: string,
+  ): void | Promise<void> {
+    const { playbackId, rendition, file, dvrMsn } = asked.address;
+    const isDvr = dvrMsn !== null || file === DVR_PLAYLIST || file.startsWith("init-");
+    if (!source && isDvr) return this.#dvr.endedFile(asked, admission, streamId);
     const playlist = source?.playbackId === playbackId ? source.outputs.playlist(rendition) : undefined;
     if (!source || !playlist) return sendNotFound(asked.res);
-    if (asked.begin(admission)) this.#file(asked, source, playlist);
+    if (asked.begin(admission)) return this.#file(asked, source, playlist);
   }
 
-  #serveMultivariant(asked: MediaRequest, admission: Admission, source: LiveSource | undefined): void {
+  async #serveEnded(asked: MediaRequest, admission: Admission, streamId: string): Promise<void> {
+    if (!(await this.#dvr.endedMultivariant(asked, admission, streamId))) sendOffline(asked);
+  }
+
+  /** With `dvr`, of the playlists that go back. */
+  #serveMultivariant(
+    asked: MediaRequest,
+    admission: Admission,
+    source: LiveSource | undefined,
+    dvr: SessionDvr | null,
+  ): void {
     if (!source) return sendOffline(asked);
-    const areKnown = () => source.outputs.listed.length > 0 || source.isFinished;
+    const listedNow = () => source.outputs.listed.filter(({ rendition }) => !dvr || dvr.has(rendition.name));
+    const areKnown = () => listedNow().length > 0 || source.isFinished;
     untilTracks(this.#clock, areKnown, () => {
-      const { listed } = source.outputs;
+      const listed = listedNow();
       if (listed.length === 0) return sendOffline(asked);
       const viewing = asked.begin(admission);
       if (!viewing) return;
-      const playlist = liveMultivariant(listed, renditionAddresses(viewing, source.sessionId));
+      const file = dvr ? DVR_PLAYLIST : undefined;
+      const playlist = liveMultivariant(listed, renditionAddresses(viewing, source.sessionId, file));
       sendText(asked.res, 200, PLAYLIST_TYPE, playlist, asked.caching.multivariant);
     });
   }
 
   /** A file of the source's live window. */
-  #file(asked: MediaRequest<FileAddress>, source: LiveSource, playlist: LiveList): void {
-    const { file, media } = asked.address;
-    if (file === "index.m3u8") return this.#playlist(asked, source, playlist);
-    if (file.startsWith("init-")) return sendInit(asked, playlist.rendition, file);
+  #file(asked: MediaRequest<FileAddress>, source: LiveSource, playlist: LiveList): void | Promise<void> {
+    const { file, media, dvrMsn } = asked.address;
+    const { dvr } = source;
+    if (file === "index.m3u8") return this.#playlist(asked, source, playlist, sendPlaylist);
+    if (file === DVR_PLAYLIST) return dvr ? this.#dvrPlaylist(asked, source, playlist, dvr) : sendNotFound(asked.res);
+    if (dvrMsn !== null) return dvr ? this.#dvr.segment(asked, source, dvr, dvrMsn) : sendNotFound(asked.res);
+    if (file.startsWith("init-")) {
+      const init = findInit(playlist.rendition, file);
+      if (!init && dvr) return this.#dvr.init(asked, dvr);
+      return sendInit(asked, playlist.rendition, init);
+    }
     if (!media) return sendNotFound(asked.res);
     if (isPart(media)) this.#part(asked, source, playlist.rendition, media);
     else sendSegment(asked, source, playlist.rendition, media.msn);
   }
 
-  #playlist(asked: MediaRequest<FileAddress>, source: LiveSource, playlist: LiveList): void {
+  /** Sends what goes back, from the same moment on as the live list has it. */
+  #dvrPlaylist(asked: MediaRequest<FileAddress>, source: LiveSource, playlist: LiveList, dvr: SessionDvr): void {
+    if (asked.address.skip === "invalid") return sendText(asked.res, 400, "application/json", BAD_SKIP, PERSONAL.error);
+    this.#playlist(asked, source, playlist, (_asked, _source, _list, cache) => {
+      const sent = this.#dvr.playlist(asked, source, dvr, cache);
+      sent?.catch((error: unknown) => {
+        this.#log.error({ err: error, playbackId: source.playbackId }, "could not write a DVR playlist");
+        sendUnavailable(asked.res);
+      });
+    });
+  }
+
+  #playlist(asked: MediaRequest<FileAddress>, source: LiveSource, playlist: LiveList, send: SendList): void {
     const { rendition } = playlist;
     const { res, caching, address } = asked;
     const query = address.blocking;
@@ -110,27 +162,27 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
       // With a playlist of parts only, hls.js plays the gap before them, tries every rendition in turn and shows nothing for seconds.
       const isReady = () => rendition.listed.length > 0;
       const withinMs = rendition.targetDuration * 1000 + JOIN_MARGIN_MS;
-      return this.#waitForList(asked, source, playlist, { isMet: isReady, met: caching.fresh, withinMs });
+      return this.#waitForList(asked, source, playlist, { isMet: isReady, met: caching.fresh, withinMs, send });
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
     const isMet = () => hasMedia(rendition, query.msn, query.part);
     const quietMs = rendition.targetDuration * 1000 * QUIET_TARGET_DURATIONS;
-    this.#waitForList(asked, source, playlist, { isMet, met: caching.blocked, quietMs });
+    this.#waitForList(asked, source, playlist, { isMet, met: caching.blocked, quietMs, send });
   }
 
   /** Sends the playlist once `isMet`, with `met` as its caching; immediately if no wait slot is free. */
   #waitForList(
-    asked: MediaRequest,
+    asked: MediaRequest<FileAddress>,
     source: LiveSource,
     playlist: LiveList,
-    { met, ...wait }: Pick<PlaylistWait, "isMet" | "withinMs" | "quietMs"> & { readonly met: string },
+    { met, send, ...wait }: Pick<PlaylistWait, "isMet" | "withinMs" | "quietMs"> & ListWait,
   ): void {
     const { fresh } = asked.caching;
     this.#waits.until(playlist.rendition, {
       asked,
       ...wait,
-      done: () => sendPlaylist(asked, source, playlist, wait.isMet() ? met : fresh),
-      full: () => sendPlaylist(asked, source, playlist, fresh),
+      done: () => send(asked, source, playlist, wait.isMet() ? met : fresh),
+      full: () => send(asked, source, playlist, fresh),
     });
   }
 
@@ -147,6 +199,14 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
   }
 }
 
+type SendList = (asked: MediaRequest, source: LiveSource, playlist: LiveList, cache: string) => void;
+
+interface ListWait {
+  /** Caching of an answer that has what was asked for. */
+  readonly met: string;
+  readonly send: SendList;
+}
+
 const isOfFile = (asked: MediaRequest<HlsAddress>): asked is MediaRequest<FileAddress> => asked.address.kind === "file";
 
 const isPart = (place: MediaPlace): place is PartPlace => place.part !== null;
@@ -155,6 +215,7 @@ const BAD_DIRECTIVE = errorText(
   "bad-request",
   "_HLS_msn and _HLS_part must be whole numbers, _HLS_part only together with _HLS_msn",
 );
+const BAD_SKIP = errorText("bad-request", "_HLS_skip must be YES or v2, given once");
 const TOO_FAR = errorText("bad-request", "_HLS_msn is more than two segments ahead of the stream");
 
 function sendPlaylist({ res }: MediaRequest, source: LiveSource, playlist: LiveList, cache: string): void {
@@ -164,9 +225,13 @@ function sendPlaylist({ res }: MediaRequest, source: LiveSource, playlist: LiveL
   sendAscii(res, 200, PLAYLIST_TYPE, cache, text);
 }
 
-function sendInit({ req, res, caching }: MediaRequest, rendition: WindowRendition, name: string): void {
+function findInit(rendition: WindowRendition, name: string): InitSegment | null {
   const open = rendition.open?.init;
-  const init = open?.name === name ? open : rendition.listed.find((segment) => segment.init?.name === name)?.init;
+  if (open?.name === name) return open;
+  return rendition.listed.find((segment) => segment.init?.name === name)?.init ?? null;
+}
+
+function sendInit({ req, res, caching }: MediaRequest, rendition: WindowRendition, init: InitSegment | null): void {
   if (init) sendBuffers(req, res, mediaType(rendition), caching.immutable, [init.bytes]);
   else sendNotFound(res);
 }

@@ -68,7 +68,7 @@ beforeEach(async () => {
     playlist: (name: string) =>
       name === "source" ? { rendition, text: () => `list to ${segments.at(-1)?.msn}` } : undefined,
   };
-  const source = { sessionId: "session-1", playbackId: "playstream1", isFinished: false, outputs, sent };
+  const source = { sessionId: "session-1", playbackId: "playstream1", isFinished: false, outputs, sent, dvr: null };
   find = () => new Promise((resolve) => setImmediate(() => resolve(source)));
   const facts = new FactLog();
   playback = new Playback({

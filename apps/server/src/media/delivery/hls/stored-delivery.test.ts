@@ -66,7 +66,11 @@ function start(store = {} as ObjectStore) {
   const play = async (sessionId: string): Promise<number> => {
     const before = asked.length;
     const res = { writeHead: () => {}, end: () => {} } as unknown as ServerResponse;
-    const request = requestFor({ kind: "multivariant", ...TARGET, step: "open" }, {} as IncomingMessage, res);
+    const request = requestFor(
+      { kind: "multivariant", ...TARGET, step: "open", isDvr: false },
+      {} as IncomingMessage,
+      res,
+    );
     await delivery.serve(request, admissionTo(sessionId), { ...CONTENT, id: sessionId });
     return asked.length - before;
   };
@@ -87,7 +91,15 @@ async function serveFiles(store: ObjectStore, id = "short"): Promise<number> {
   const { delivery } = start(store);
   const server = createServer((req, res) => {
     const file = req.url?.slice(1) ?? "";
-    const place = { timeline: id, rendition: "source", file, media: null, blocking: null };
+    const place = {
+      timeline: id,
+      rendition: "source",
+      file,
+      media: null,
+      blocking: null,
+      dvrMsn: null,
+      skip: false as const,
+    };
     const asked = requestFor({ kind: "file", ...TARGET, step: "media", ...place }, req, res);
     delivery.serve(asked, admissionTo(id), { ...CONTENT, id }).catch(() => res.destroy());
   });

@@ -1,10 +1,17 @@
-import { type MediaPlaylist, type PlaylistPart, type PlaylistSegment, writeMediaPlaylist } from "@weir/formats/hls";
+import {
+  type LowLatency,
+  type MediaPlaylist,
+  type PlaylistPart,
+  type PlaylistSegment,
+  type SegmentHead,
+  writeMediaPlaylist,
+} from "@weir/formats/hls";
 import type { LiveRendition } from "../live-rendition.ts";
 import type { LiveSegment } from "../live-segment.ts";
 import type { PartLimits } from "../part-target.ts";
 
 /** Complete segments whose parts are still listed: more than any player's hold-back. */
-const SEGMENTS_WITH_PARTS = 2;
+export const SEGMENTS_WITH_PARTS = 2;
 /** Length of the gap listed while no segment is complete. */
 const LEADING_GAP_SECONDS = 1;
 /** VLC starts once it knows two segments, and never if the only one it knew has left the list. */
@@ -37,7 +44,8 @@ export class LivePlaylist {
 
   #describe(): MediaPlaylist {
     const { rendition } = this;
-    const { listed, open, nextPart } = rendition;
+    const { listed, open } = rendition;
+    const lowLatency = this.lowLatency((name) => `../${name}/index.m3u8`);
     const withParts = listed.length - SEGMENTS_WITH_PARTS;
     const first = listed[0] ?? open;
     const isEarly = listed.length < (this.#hasListedGapAlone ? SEGMENTS_AFTER_GAP : 1);
@@ -53,49 +61,52 @@ export class LivePlaylist {
       segments: [
         ...gap,
         ...listed.map((segment, index) => ({
-          ...this.#head(segment, !rendition.hasEnded && index >= withParts),
+          ...headOf(segment, !rendition.hasEnded && index >= withParts),
           uri: segmentName(segment.msn),
           duration: segment.seconds,
           gap: segment.init === null,
         })),
       ],
-      ...(open && { openSegment: this.#head(open, true) }),
-      ...(!rendition.hasEnded && {
-        lowLatency: {
-          partTarget: this.#partLimits.seconds ?? 0.334,
-          partHoldBack: this.#partLimits.holdBackSeconds,
-          ...(nextPart && { preloadHint: partName(nextPart.msn, nextPart.part) }),
-          renditionReports: this.#reports(),
-        },
-      }),
+      ...(open && { openSegment: headOf(open, true) }),
+      ...(lowLatency && { lowLatency }),
       ending: rendition.hasEnded ? "ended" : "live",
     };
   }
 
-  #head(segment: LiveSegment, withParts: boolean) {
-    const parts: PlaylistPart[] = withParts
-      ? segment.parts.map((part, index) => ({
-          uri: partName(segment.msn, index),
-          duration: part.durationTicks / segment.timescale,
-          isIndependent: part.isIndependent,
-        }))
-      : [];
+  /** The parts that come next, here and in the renditions that `addressOf` has a list of; null once the rendition has ended. */
+  lowLatency(addressOf: (rendition: string) => string | null): LowLatency | null {
+    const { nextPart, hasEnded } = this.rendition;
+    if (hasEnded) return null;
     return {
-      programDateTimeMs: segment.programDateTimeMs,
-      discontinuity: segment.discontinuity,
-      map: segment.init?.name ?? "",
-      parts,
+      partTarget: this.#partLimits.seconds ?? 0.334,
+      partHoldBack: this.#partLimits.holdBackSeconds,
+      ...(nextPart && { preloadHint: partName(nextPart.msn, nextPart.part) }),
+      renditionReports: this.#reports(addressOf),
     };
   }
 
-  #reports() {
+  #reports(addressOf: (rendition: string) => string | null) {
     const reports = [];
     for (const sibling of this.#siblings()) {
       const newest = sibling === this.rendition ? null : sibling.newestPart;
-      if (newest) reports.push({ uri: `../${sibling.name}/index.m3u8`, lastMsn: newest.msn, lastPart: newest.part });
+      const uri = newest && addressOf(sibling.name);
+      if (newest && uri) reports.push({ uri, lastMsn: newest.msn, lastPart: newest.part });
     }
     return reports;
   }
+}
+
+/** What a playlist says of a segment before its duration. */
+export function headOf(segment: LiveSegment, withParts: boolean): SegmentHead {
+  const parts: PlaylistPart[] = withParts
+    ? segment.parts.map((part, index) => ({
+        uri: partName(segment.msn, index),
+        duration: part.durationTicks / segment.timescale,
+        isIndependent: part.isIndependent,
+      }))
+    : [];
+  const { programDateTimeMs, discontinuity, init } = segment;
+  return { programDateTimeMs, discontinuity, map: init?.name ?? "", parts };
 }
 
 /**

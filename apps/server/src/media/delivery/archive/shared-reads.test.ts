@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { SharedReads } from "./shared-reads.ts";
+
+/** Counts how often it is read; `fails` the first time. */
+function sourceOf(bytes: number, fails = false) {
+  const source = {
+    reads: 0,
+    async *read() {
+      source.reads++;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (fails && source.reads === 1) throw new Error("the store is away");
+      yield Buffer.alloc(bytes, source.reads);
+    },
+  };
+  return source;
+}
+
+test("ten thousand who ask at the same time, or soon after, cost one read", async () => {
+  const [reads, source] = [new SharedReads(), sourceOf(1_000)];
+  const answers = await Promise.all(Array.from({ length: 10_000 }, () => reads.read("a/1", source.read)));
+  expect(new Set(answers).size).toBe(1);
+  expect((await reads.read("a/1", source.read)).byteLength).toBe(1_000);
+  expect(source.reads).toBe(1);
+});
+
+test("a failure is everybody's who waited, and the next one reads again", async () => {
+  const [reads, source] = [new SharedReads(), sourceOf(10, true)];
+  const both = await Promise.allSettled([reads.read("a/1", source.read), reads.read("a/1", source.read)]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect((await reads.read("a/1", source.read)).byteLength).toBe(10);
+  expect(source.reads).toBe(2);
+});
+
+test("what is kept is bounded: the oldest is read again", async () => {
+  const [reads, source] = [new SharedReads(), sourceOf(16 * 1024 * 1024)];
+  for (let number = 0; number < 6; number++) await reads.read(`a/${number}`, source.read);
+  await reads.read("a/5", source.read);
+  expect(source.reads).toBe(6);
+  await reads.read("a/0", source.read);
+  expect(source.reads).toBe(7);
+});

@@ -1,0 +1,230 @@
+import { LRUCache } from "lru-cache";
+import { codingFor } from "../../../platform/http/content-coding.ts";
+import type { CodedText } from "../../../platform/http/shared-text.ts";
+import { Places } from "../../../platform/limits/places.ts";
+import type { Slices } from "../../../platform/slices.ts";
+import { ObjectNotFound } from "../../../platform/storage/object-store.ts";
+import type { DvrRecording, MediaCatalogue } from "../../../ports/index.ts";
+import { type DvrList, ENDED, type PlacedSegment } from "../../dvr/dvr-list.ts";
+import { storedList } from "../../dvr/earlier-rows.ts";
+import { DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
+import { archiveMultivariant } from "../../stored/archive-playlists.ts";
+import type { OpenMedia } from "../../stored/open-media.ts";
+import type { SegmentSource } from "../../stored/session-media.ts";
+import type { ArchiveShelf } from "../archive/archive-shelf.ts";
+import { SharedReads } from "../archive/shared-reads.ts";
+import type { Admission } from "../front/admission.ts";
+import type { MediaRequest } from "../http/media-request.ts";
+import {
+  EMPTY_SEGMENT,
+  sendBuffers,
+  sendBusy,
+  sendCoded,
+  sendNotFound,
+  sendText,
+  sendUnavailable,
+} from "../http/media-response.ts";
+import type { LiveSource } from "../live-source.ts";
+import { type FileAddress, renditionAddresses } from "./hls-addresses.ts";
+import { PLAYLIST_TYPE } from "./hls-answers.ts";
+
+const MAX_RESPONSES_PER_CLIENT = 200;
+/** Segments in memory for slow clients have a bound: one that is larger than this is not served from here. */
+const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
+const MAX_INITS = 1_000;
+/** Lists of ended sessions, by their segments: some 50 bytes each. */
+const MAX_SEGMENTS = 300_000;
+
+export interface DvrDeliverySettings {
+  readonly catalogue: MediaCatalogue;
+  readonly shelf: ArchiveShelf;
+  readonly slices: Slices;
+  /** Concurrent responses that may hold a stored segment. */
+  readonly maxReads: number;
+}
+
+/** Sessions that viewers go back in: the same names and numbers while they are live and after, wherever the bytes are now. */
+export class DvrDelivery {
+  readonly #settings: DvrDeliverySettings;
+  readonly #reads = new SharedReads();
+  readonly #inits = new LRUCache<string, Uint8Array>({ max: MAX_INITS });
+  readonly #responses: Places;
+  readonly #ended = new LRUCache<string, { readonly media: OpenMedia; readonly list: DvrList }>({
+    maxSize: MAX_SEGMENTS,
+    sizeCalculation: ({ list }) => Math.min(MAX_SEGMENTS, Math.max(1, list.length)),
+  });
+
+  constructor(settings: DvrDeliverySettings) {
+    this.#settings = settings;
+    this.#responses = new Places({ inAll: settings.maxReads, perHolder: MAX_RESPONSES_PER_CLIENT });
+  }
+
+  /** The list of a live session, as it is now. */
+  playlist(asked: MediaRequest<FileAddress>, source: LiveSource, dvr: SessionDvr, cache: string): void | Promise<void> {
+    const { req, res, address } = asked;
+    const send = (): void => {
+      const text = dvr.text(address.rendition, address.skip === true, codingOf(asked));
+      if (!text) return dvr.isReady ? sendNotFound(res) : sendUnavailable(res);
+      source.sent.bytes += text.bytes.byteLength;
+      source.sent.responses.playlist++;
+      sendCoded(req, res, PLAYLIST_TYPE, cache, text);
+    };
+    const unrendered = [...dvr.unrendered(address.rendition)];
+    if (unrendered.length < 2) return send();
+    return this.#settings.slices.forEach(unrendered, (render) => render()).then(send);
+  }
+
+  /** A segment of a live session. */
+  async segment(asked: MediaRequest<FileAddress>, source: LiveSource, dvr: SessionDvr, msn: number): Promise<void> {
+    const { req, res, address, caching } = asked;
+    const { rendition, timeline } = address;
+    const live = dvr.inWindow(rendition, msn);
+    if (live) {
+      source.sent.bytes += sendBuffers(req, res, typeOf(rendition), caching.immutable, live.bytes);
+      source.sent.responses.segment++;
+      if (res.writableFinished) return;
+      live.segment.retain();
+      res.on("close", () => live.segment.release());
+      return;
+    }
+    const sent = await this.#send(asked, timeline, dvr.listed(rendition, msn), dvr.sources);
+    source.sent.bytes += sent;
+    source.sent.responses.segment++;
+  }
+
+  /** An init segment that the live window does not have any more. */
+  async init(asked: MediaRequest<FileAddress>, dvr: SessionDvr): Promise<void> {
+    const { rendition, file } = asked.address;
+    if (!dvr.hasInit(rendition, file)) return sendNotFound(asked.res);
+    return this.#sendInit(asked, dvr.sources);
+  }
+
+  /** The multivariant playlist of a stream's newest session, which is over; false if there is none. */
+  async endedMultivariant(asked: MediaRequest, admission: Admission, streamId: string): Promise<boolean> {
+    const found = await this.#recording(streamId, null);
+    if (!found) return false;
+    const viewing = asked.begin(admission);
+    if (!viewing) return true;
+    const { media } = found;
+    const addresses = renditionAddresses(viewing, media.index.id, DVR_PLAYLIST);
+    const text = archiveMultivariant(media.renditions.values(), addresses);
+    sendText(asked.res, 200, PLAYLIST_TYPE, text, asked.caching.multivariant);
+    return true;
+  }
+
+  /** A file of a session that is over. */
+  async endedFile(asked: MediaRequest<FileAddress>, admission: Admission, streamId: string): Promise<void> {
+    const { req, res, address, caching } = asked;
+    const { timeline, rendition, file, dvrMsn, skip } = address;
+    const found = await this.#recording(streamId, timeline);
+    const list = found && (await this.#listOf(found, rendition));
+    if (!found || !list || skip === "invalid") return sendNotFound(res);
+    const { media } = found;
+    const isKnown = file === DVR_PLAYLIST || dvrMsn !== null || list.hasInit(file);
+    if (!isKnown) return sendNotFound(res);
+    if (!asked.begin(admission)) return;
+    if (file === DVR_PLAYLIST) {
+      const longest = [...media.renditions.values()].map(({ targetDuration }) => targetDuration);
+      const text = list.text({ ...ENDED, targetDuration: Math.max(...longest) }, false);
+      return sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text.in(codingOf(asked)));
+    }
+    if (dvrMsn === null) return this.#sendInit(asked, [media.media]);
+    await this.#send(asked, timeline, list.segment(dvrMsn), [media.media]);
+  }
+
+  async #recording(streamId: string, sessionId: string | null) {
+    const { catalogue, shelf } = this.#settings;
+    const recording: DvrRecording | null = await catalogue.dvrRecording(streamId, sessionId);
+    const media = recording && (await shelf.find(recording.content));
+    return media && { media, dvrSeconds: recording.dvrSeconds };
+  }
+
+  async #listOf(
+    { media, dvrSeconds }: { media: OpenMedia; dvrSeconds: number },
+    name: string,
+  ): Promise<DvrList | null> {
+    const rendition = media.renditions.get(name);
+    if (!rendition) return null;
+    const key = `${media.index.id}/${name}/${dvrSeconds}`;
+    const kept = this.#ended.get(key);
+    if (kept?.media === media) return kept.list;
+    const list = storedList(rendition.stored, dvrSeconds);
+    await this.#settings.slices.forEach(list.unrendered(), (render) => render());
+    this.#ended.set(key, { media, list });
+    return list;
+  }
+
+  /** Returns the number of bytes sent. */
+  async #send(
+    asked: MediaRequest<FileAddress>,
+    sessionId: string,
+    segment: PlacedSegment | null,
+    sources: readonly SegmentSource[],
+  ): Promise<number> {
+    const { req, res, address, client, caching } = asked;
+    const { rendition } = address;
+    if (segment && segment.init === null)
+      return sendBuffers(req, res, typeOf(rendition), caching.immutable, [EMPTY_SEGMENT]);
+    const place = segment?.place;
+    if (!place || place.length > MAX_SEGMENT_BYTES) {
+      sendNotFound(res);
+      return 0;
+    }
+    if (!this.#responses.take(client)) {
+      sendBusy(res, "too many concurrent downloads");
+      return 0;
+    }
+    res.on("close", () => this.#responses.giveBack(client));
+    const row = { ...segment, ...place, startTicks: 0, durationTicks: 0, gap: false, init: segment.init ?? "" };
+    try {
+      const bytes = await this.#reads.read(`${sessionId}/${rendition}/${segment.msn}`, () =>
+        readFrom(sources, rendition, row),
+      );
+      return sendBuffers(req, res, typeOf(rendition), caching.immutable, [bytes]);
+    } catch (error) {
+      if (!(error instanceof ObjectNotFound)) throw error;
+      sendNotFound(res);
+      return 0;
+    }
+  }
+
+  async #sendInit(asked: MediaRequest<FileAddress>, sources: readonly SegmentSource[]): Promise<void> {
+    const { req, res, address, caching } = asked;
+    const { timeline, rendition, file } = address;
+    const key = `${timeline}/${rendition}/${file}`;
+    for (const source of sources) {
+      const bytes = this.#inits.get(key) ?? (await source.readInit(rendition, file));
+      if (!bytes) continue;
+      this.#inits.set(key, bytes);
+      return void sendBuffers(req, res, typeOf(rendition), caching.immutable, [bytes]);
+    }
+    sendNotFound(res);
+  }
+}
+
+/** What is compressed once serves everybody; no second coding is kept. */
+const codingOf = ({ req }: MediaRequest): CodedText["coding"] & ("gzip" | null) =>
+  codingFor(req.headers["accept-encoding"]?.replace(/\bbr\b/g, "")) === "gzip" ? "gzip" : null;
+
+const typeOf = (rendition: string): string => (rendition.startsWith("audio") ? "audio/mp4" : "video/mp4");
+
+/** Reads a segment from the first source that has it. Throws `ObjectNotFound`. */
+async function* readFrom(
+  sources: readonly SegmentSource[],
+  rendition: string,
+  segment: Parameters<SegmentSource["read"]>[1],
+): AsyncGenerator<Uint8Array, void> {
+  for (const source of sources) {
+    let hasBegun = false;
+    try {
+      for await (const bytes of source.read(rendition, segment)) {
+        hasBegun = true;
+        yield bytes;
+      }
+      return;
+    } catch (error) {
+      if (hasBegun || !(error instanceof ObjectNotFound)) throw error;
+    }
+  }
+  throw new ObjectNotFound(`${rendition}/${segment.msn}`);
+}

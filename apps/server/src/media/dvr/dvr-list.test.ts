@@ -1,0 +1,177 @@
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { type DvrEdge, DvrList, ENDED } from "./dvr-list.ts";
+import type { DvrSegment } from "./segment-block.ts";
+
+const START = Date.UTC(2030, 0, 1);
+const INIT = "init-00000001.mp4";
+
+function segment(msn: number, more: Partial<DvrSegment> = {}): DvrSegment {
+  const programDateTimeMs = START + msn * 2_000;
+  return { msn, seconds: 2, programDateTimeMs, discontinuity: false, isIndependent: true, init: INIT, ...more };
+}
+
+function filled(count: number, windowSeconds?: number, from = 0): DvrList {
+  const list = new DvrList(windowSeconds);
+  for (let msn = from; msn < from + count; msn++) list.add(segment(msn));
+  return list;
+}
+
+const parts = (msn: number) =>
+  [0, 1, 2, 3, 4, 5].map((part) => ({ uri: `${msn}.${part}.m4s`, duration: 0.33333, isIndependent: part === 0 }));
+
+/** As of a stream with parts, whose open segment has two. */
+function edge(list: DvrList, version = list.lastMsn): DvrEdge {
+  const { lastMsn } = list;
+  const head = (msn: number, count = 6) => ({
+    ...{ programDateTimeMs: START + msn * 2_000, discontinuity: false, map: INIT },
+    parts: parts(msn).slice(0, count),
+  });
+  return {
+    targetDuration: 4,
+    heads: new Map([lastMsn - 1, lastMsn].map((msn) => [msn, head(msn)])),
+    open: { ...head(lastMsn + 1, 2), msn: lastMsn + 1 },
+    lowLatency: {
+      partTarget: 0.334,
+      partHoldBack: 1.5,
+      preloadHint: `${lastMsn + 1}.2.m4s`,
+      renditionReports: [{ uri: "../audio/dvr.m3u8", lastMsn: lastMsn + 1, lastPart: 1 }],
+    },
+    version,
+  };
+}
+
+const endOf = (list: DvrList): DvrEdge => ({ ...ENDED, targetDuration: 4, version: list.lastMsn });
+const textOf = (list: DvrList, at: DvrEdge = edge(list), isDelta = false) =>
+  gunzipSync(list.text(at, isDelta).in("gzip").bytes).toString();
+const namesIn = (text: string) => text.match(/^d\d+\.m4s$/gm) ?? [];
+const numberIn = (text: string) => Number(/#EXT-X-MEDIA-SEQUENCE:(\d+)/.exec(text)?.[1]);
+
+/** A client as RFC 8216bis 6.3.7 describes it: what it has, by number. Null if it needs the whole list. */
+function merged(known: ReadonlyMap<number, string>, text: string): Map<number, string> | null {
+  const skipped = Number(/#EXT-X-SKIP:SKIPPED-SEGMENTS=(\d+)/.exec(text)?.[1] ?? 0);
+  const first = numberIn(text);
+  const list = new Map<number, string>();
+  for (let number = first; number < first + skipped; number++) {
+    const name = known.get(number);
+    if (name === undefined) return null;
+    list.set(number, name);
+  }
+  for (const [index, name] of namesIn(text).entries()) list.set(first + skipped + index, name);
+  return list;
+}
+
+test("a session is listed from its first segment, with parts near the edge only, and the same compressed and plain", () => {
+  const list = filled(2_000);
+  const text = textOf(list);
+  expect(text).toBe(Buffer.from(list.text(edge(list), false).in(null).bytes).toString());
+  expect(namesIn(text)).toHaveLength(2_000);
+  expect(numberIn(text)).toBe(0);
+  expect(text.match(/#EXT-X-PART:/g)).toHaveLength(14);
+  expect(text).toContain("CAN-SKIP-UNTIL=24");
+  expect(text.match(/#EXT-X-MAP/g)).toHaveLength(1);
+  expect(text).not.toContain("PLAYLIST-TYPE");
+  expect(text).not.toContain("ENDLIST");
+  expect(text.trimEnd()).toMatch(/RENDITION-REPORT:URI="\.\.\/audio\/dvr\.m3u8",LAST-MSN=2000,LAST-PART=1$/);
+});
+
+test("the time is told at the start, each minute, and at each discontinuity", () => {
+  const list = filled(90);
+  list.add(segment(90, { discontinuity: true }));
+  const times = [...textOf(list, endOf(list)).matchAll(/PROGRAM-DATE-TIME:(\S+)/g)].map(
+    ([, time = ""]) => (Date.parse(time) - START) / 2_000,
+  );
+  expect(times).toEqual([0, 30, 60, 90]);
+  list.add(segment(91));
+  list.add(segment(92, { discontinuity: true }));
+  expect(textOf(list, endOf(list))).toMatch(/DISCONTINUITY\n#EXT-X-PROGRAM-DATE-TIME:\S+\n#EXTINF:2.00000,\nd92/);
+});
+
+test("of a window the oldest leave one at a time; the init segment in force and discontinuities that left are told", () => {
+  const list = new DvrList(600);
+  let before = 0;
+  for (let msn = 0; msn < 2_000; msn++) {
+    list.add(segment(msn, { discontinuity: msn === 100 }));
+    const text = msn % 97 === 0 || (msn > 390 && msn < 410) ? textOf(list, edge(list)) : "";
+    if (!text) continue;
+    const first = numberIn(text);
+    expect(namesIn(text)[0]).toBe(`d${first}.m4s`);
+    if (msn > 391 && msn < 410) expect(first - before).toBeLessThanOrEqual(1);
+    expect(text).toContain(`#EXT-X-MAP:URI="${INIT}"`);
+    expect(text.includes("#EXT-X-DISCONTINUITY-SEQUENCE:1\n")).toBe(first > 100);
+    before = first;
+  }
+  expect(list.length).toBe(300);
+  // Who has just read the list may ask for what left it.
+  expect(list.segment(1_500)?.msn).toBe(1_500);
+  expect(list.segment(100)).toBeNull();
+});
+
+test("a delta update has what is new, and merged it is the whole list", () => {
+  const list = filled(1_500, 2_000);
+  let known = merged(new Map(), textOf(list));
+  for (let msn = 1_500; msn < 1_600; msn++) {
+    list.add(segment(msn));
+    const delta = textOf(list, edge(list), true);
+    expect(delta).toMatch(/^#EXTM3U\n#EXT-X-VERSION:9\n/);
+    expect(delta).not.toContain("EXT-X-MAP");
+    known = known && merged(known, delta);
+    const whole = textOf(list, edge(list), false);
+    expect(known).toEqual(merged(new Map(), whole));
+    expect(whole).not.toContain("EXT-X-SKIP");
+  }
+});
+
+test("a client whose copy is too old finds that it misses segments, and gets the whole list", () => {
+  const list = filled(100);
+  const old = merged(new Map(), textOf(list)) ?? new Map();
+  for (let msn = 100; msn < 160; msn++) list.add(segment(msn));
+  expect(merged(old, textOf(list, edge(list), true))).toBeNull();
+  expect(merged(new Map(), textOf(list))?.size).toBe(160);
+});
+
+test("after the end a delta update is the whole list", () => {
+  const list = filled(100);
+  const text = textOf(list, endOf(list), true);
+  expect(text).toContain("#EXT-X-ENDLIST");
+  expect(namesIn(text)).toHaveLength(100);
+  expect(text).not.toContain("SKIP");
+});
+
+test("numbers that a kill left out are gaps, so that those of players stay right; a day of numbers is not", () => {
+  const list = filled(50);
+  list.add(segment(80));
+  let text = textOf(list, endOf(list));
+  expect(namesIn(text)[80]).toBe("d80.m4s");
+  expect(text.match(/#EXT-X-GAP/g)).toHaveLength(30);
+  expect(text).toMatch(/#EXT-X-DISCONTINUITY\n#EXT-X-PROGRAM-DATE-TIME:\S+\n#EXTINF:2.00000,\nd80/);
+  list.add(segment(43_300));
+  text = textOf(list, endOf(list));
+  expect(namesIn(text)).toHaveLength(82);
+  expect(numberIn(text)).toBe(43_300 - 81);
+});
+
+test("12 hours: a reload has at most 5 KB compressed and takes 2 ms of CPU, the whole list at most 60 KB", () => {
+  const list = new DvrList();
+  for (let msn = 0; msn < 21_600; msn++) list.add(segment(msn));
+  const renders = [...list.unrendered()];
+  let longest = 0;
+  for (const render of renders) {
+    const from = performance.now();
+    render();
+    longest = Math.max(longest, performance.now() - from);
+  }
+  const whole = list.text(edge(list), false).in("gzip").bytes;
+  const before = process.cpuUsage();
+  let largest = 0;
+  for (let version = 0; version < 200; version++) {
+    list.add(segment(21_600 + version));
+    const at = edge(list, 100_000 + version);
+    largest = Math.max(largest, list.text(at, true).in("gzip").bytes.byteLength);
+  }
+  const cpu = process.cpuUsage(before);
+  const msEach = (cpu.user + cpu.system) / 1000 / 200;
+  expect(whole.byteLength).toBeLessThan(60 * 1024);
+  expect(largest).toBeLessThan(5 * 1024);
+  expect(msEach).toBeLessThan(2);
+});

@@ -1,0 +1,279 @@
+import {
+  type LowLatency,
+  type MediaPlaylist,
+  type PlaylistSegment,
+  playlistEnd,
+  playlistHeader,
+  type SegmentHead,
+  segmentText,
+} from "@weir/formats/hls";
+import { ListText } from "./list-text.ts";
+import {
+  BLOCK_ROWS,
+  type DvrPlace,
+  type DvrSegment,
+  dvrName,
+  type ListPiece,
+  Names,
+  SegmentBlock,
+} from "./segment-block.ts";
+
+/** In target durations, from the end: what is older is left out of a delta update. The least that RFC 8216bis 4.4.3.8 allows. */
+const SKIP_UNTIL_TARGET_DURATIONS = 6;
+/** RFC 8216bis 6.2.1: a time for every minute lets a player find any moment. */
+const TIME_EVERY_MS = 60_000;
+/** A hole in the numbers up to this size is listed as gaps; over a larger one, as a session leaves when it moves to another node, the numbers join. */
+const MAX_FILLED = 1_000;
+/** Of old segments that leave the list with a new one. */
+const MAX_LEAVING = 2;
+
+/** What follows the closed segments: the newest of them with their parts, and what is announced. */
+export interface DvrEdge {
+  readonly targetDuration: number;
+  /** Parts of the newest closed segments, by number. */
+  readonly heads: ReadonlyMap<number, SegmentHead>;
+  readonly open: (SegmentHead & { readonly msn: number }) | null;
+  /** Null once it has ended. */
+  readonly lowLatency: LowLatency | null;
+  /** Rises with every change. */
+  readonly version: number;
+}
+
+export const ENDED = { heads: new Map(), open: null, lowLatency: null, version: 0 } as const;
+
+/** A segment and its place; null for a place that is not known (yet). */
+export interface PlacedSegment extends DvrSegment {
+  readonly place: DvrPlace | null;
+}
+
+/** The list of one rendition from its first second, or of a window behind the edge. */
+export class DvrList {
+  /** Seconds; infinite for a whole session. */
+  readonly #windowSeconds: number;
+  readonly #inits = new Names();
+  readonly #blocks: SegmentBlock[] = [];
+  /** Rows of the first block that nobody can ask for any more. */
+  #listed = { index: 0, seconds: 0 };
+  #count = 0;
+  #map = "";
+  /** The init segment in force before the first listed row. */
+  #mapBefore = "";
+  #breaksBefore = 0;
+  #isAllIndependent = true;
+  #lastMinute = Number.NaN;
+  #whole: { readonly version: number; readonly text: ListText } | null = null;
+  #delta: { readonly version: number; readonly text: ListText } | null = null;
+
+  /** `breaksBefore`: discontinuities of the session before its first row. */
+  constructor(windowSeconds = Number.POSITIVE_INFINITY, breaksBefore = 0) {
+    this.#windowSeconds = windowSeconds;
+    this.#breaksBefore = breaksBefore;
+  }
+
+  /** Number of the newest segment; -1 before the first. */
+  get lastMsn(): number {
+    const block = this.#blocks.at(-1);
+    return block ? block.msnAt(block.count - 1) : -1;
+  }
+
+  /** Segments in the list. */
+  get length(): number {
+    return this.#count - this.#listed.index;
+  }
+
+  /** A segment that is older than those that are here is ignored. */
+  add(segment: DvrSegment): void {
+    const { lastMsn } = this;
+    if (segment.msn <= lastMsn) return;
+    const isHole = this.#count > 0 && segment.msn > lastMsn + 1;
+    this.fill(segment);
+    this.#push(isHole && !segment.discontinuity ? { ...segment, discontinuity: true } : segment);
+  }
+
+  addPlaced({ place, ...segment }: PlacedSegment): void {
+    this.add(segment);
+    if (place) this.place(segment.msn, place);
+  }
+
+  /** Gaps for the numbers up to that of a segment, which need not be closed. */
+  fill({ msn, programDateTimeMs }: Pick<DvrSegment, "msn" | "programDateTimeMs">): void {
+    const { lastMsn } = this;
+    const missing = msn - lastMsn - 1;
+    if (this.#count === 0 || missing <= 0 || missing > MAX_FILLED) return;
+    const last = this.#at(this.#count - 1).segment;
+    const from = last.programDateTimeMs + last.seconds * 1000;
+    // Not longer than its neighbours: no duration may exceed the target duration.
+    const seconds = Math.min(Math.max((programDateTimeMs - from) / 1000 / missing, 0.001), Math.max(last.seconds, 1));
+    for (let i = 0; i < missing; i++)
+      this.#push({
+        ...{ msn: lastMsn + 1 + i, seconds, programDateTimeMs: from + i * seconds * 1000, init: null },
+        ...{ discontinuity: false, isIndependent: true },
+      });
+  }
+
+  /** The recorder has put the segment there. */
+  place(msn: number, place: DvrPlace): void {
+    const found = this.#find(msn);
+    found?.block.place(found.at, place);
+  }
+
+  /** Null for a number that is not here (any more). */
+  segment(msn: number): PlacedSegment | null {
+    const found = this.#find(msn);
+    return found && { ...found.block.segmentAt(found.at), place: found.block.placeAt(found.at) };
+  }
+
+  /** Whether some segment has this init segment. */
+  hasInit(name: string): boolean {
+    return name !== "" && this.#inits.has(name);
+  }
+
+  /** Blocks that must be rendered before the whole list can be written within a turn of the event loop. */
+  *unrendered(): Generator<() => void, void> {
+    const full = this.#blocks.filter(({ isFull, isRendered }) => isFull && !isRendered);
+    for (const block of full) yield () => void block.piece(0, BLOCK_ROWS);
+  }
+
+  /** The list, the same for all viewers; as a delta update, unless it has ended. */
+  text(edge: DvrEdge, isDelta: boolean): ListText {
+    const { version } = edge;
+    if (isDelta && edge.lowLatency) {
+      if (this.#delta?.version !== version) this.#delta = { version, text: this.#write(edge, this.#skippable(edge)) };
+      return this.#delta.text;
+    }
+    if (this.#whole?.version !== version) this.#whole = { version, text: this.#write(edge, 0) };
+    return this.#whole.text;
+  }
+
+  /** The listed segments that are older than the skip boundary. */
+  #skippable({ targetDuration, open }: DvrEdge): number {
+    let seconds = open ? open.parts.reduce((sum, { duration }) => sum + duration, 0) : 0;
+    let index = this.#count;
+    while (index > this.#listed.index && seconds < SKIP_UNTIL_TARGET_DURATIONS * targetDuration) {
+      index--;
+      seconds += this.#at(index).segment.seconds;
+    }
+    return index - this.#listed.index;
+  }
+
+  #write(edge: DvrEdge, skipped: number): ListText {
+    const { targetDuration, heads, open, lowLatency } = edge;
+    const nextMsn = open?.msn ?? this.lastMsn + 1;
+    const playlist: Omit<MediaPlaylist, "segments"> = {
+      targetDuration,
+      // Counted from the end, where players ask by number.
+      mediaSequence: nextMsn - this.length,
+      discontinuitySequence: this.#breaksBefore,
+      independentSegments: this.#isAllIndependent,
+      skippedSegments: skipped,
+      ...(lowLatency && {
+        lowLatency: { ...lowLatency, canSkipUntil: SKIP_UNTIL_TARGET_DURATIONS * targetDuration },
+      }),
+      ending: lowLatency ? "live" : "ended",
+    };
+    const first = this.#listed.index + skipped;
+    // A client of a delta update knows the init segment that is in force.
+    const map = skipped > 0 ? "" : this.#mapBefore;
+    const startsWithMap = map !== "" && this.#count > first && this.#at(first).block.mapAt(this.#at(first).at) === null;
+    const header = playlistHeader(playlist) + (startsWithMap ? `#EXT-X-MAP:URI="${map}"\n` : "");
+    const withParts = this.#firstWith(heads, first);
+    let end = "";
+    for (let index = withParts; index < this.#count; index++) end += this.#lineWithParts(index, heads);
+    const openSegment = open && {
+      ...open,
+      programDateTimeMs: this.#timeOf(open),
+      map: open.map === this.#map ? "" : open.map,
+    };
+    end += playlistEnd({ ...playlist, ...(openSegment && { openSegment }) }, "");
+    return ListText.of(header, this.#pieces(first, withParts), end);
+  }
+
+  *#pieces(from: number, to: number): Generator<ListPiece, void> {
+    for (let index = from; index < to; ) {
+      const at = index % BLOCK_ROWS;
+      const end = Math.min(BLOCK_ROWS, at + to - index);
+      yield (this.#blocks[Math.floor(index / BLOCK_ROWS)] as SegmentBlock).piece(at, end);
+      index += end - at;
+    }
+  }
+
+  #firstWith(heads: ReadonlyMap<number, SegmentHead>, from: number): number {
+    let index = this.#count;
+    while (index > from && heads.has(this.#at(index - 1).segment.msn)) index--;
+    return index;
+  }
+
+  #lineWithParts(index: number, heads: ReadonlyMap<number, SegmentHead>): string {
+    const { block, at, segment } = this.#at(index);
+    const line: PlaylistSegment = {
+      uri: dvrName(segment.msn),
+      duration: segment.seconds,
+      gap: segment.init === null,
+      programDateTimeMs: block.hasTime(at) ? segment.programDateTimeMs : null,
+      discontinuity: segment.discontinuity,
+      map: block.mapAt(at) ?? "",
+      parts: heads.get(segment.msn)?.parts ?? [],
+    };
+    return segmentText(line, "");
+  }
+
+  #timeOf({
+    programDateTimeMs,
+    discontinuity,
+  }: Pick<SegmentHead, "programDateTimeMs" | "discontinuity">): number | null {
+    const minute = Math.floor((programDateTimeMs ?? 0) / TIME_EVERY_MS);
+    return discontinuity || minute !== this.#lastMinute ? programDateTimeMs : null;
+  }
+
+  #push(segment: DvrSegment): void {
+    let block = this.#blocks.at(-1);
+    if (!block || block.isFull) {
+      block = new SegmentBlock(this.#inits);
+      this.#blocks.push(block);
+    }
+    const { init, isIndependent, programDateTimeMs, seconds } = segment;
+    const isFirst = this.#count === 0;
+    const shown = isFirst ? { ...segment, discontinuity: false } : segment;
+    const hasTime = this.#timeOf(shown) !== null;
+    const hasMap = init !== null && init !== this.#map;
+    if (hasMap) this.#map = init;
+    if (init !== null) this.#isAllIndependent &&= isIndependent;
+    this.#lastMinute = Math.floor(programDateTimeMs / TIME_EVERY_MS);
+    block.add(shown, { hasTime, hasMap });
+    this.#count++;
+    this.#listed.seconds += seconds;
+    for (let left = 0; left < MAX_LEAVING && this.#leave(); left++);
+  }
+
+  /** The oldest listed segment leaves the list if the others are long enough without it. Its row stays as long as the list was: somebody may have just read of it. */
+  #leave(): boolean {
+    const { index, seconds } = this.#listed;
+    const { block, at, segment } = this.#at(index);
+    if (seconds - segment.seconds < this.#windowSeconds) return false;
+    if (segment.discontinuity) this.#breaksBefore++;
+    this.#mapBefore = block.mapAt(at) ?? this.#mapBefore;
+    this.#listed = { index: index + 1, seconds: seconds - segment.seconds };
+    const oldest = this.#blocks[1];
+    if (oldest && this.#listed.index - BLOCK_ROWS >= this.length) this.#forgetBlock();
+    return true;
+  }
+
+  #forgetBlock(): void {
+    this.#blocks.shift();
+    this.#count -= BLOCK_ROWS;
+    this.#listed = { ...this.#listed, index: this.#listed.index - BLOCK_ROWS };
+  }
+
+  #find(msn: number): { readonly block: SegmentBlock; readonly at: number } | null {
+    const block = this.#blocks.findLast((each) => each.msnAt(0) <= msn);
+    const at = block?.find(msn) ?? 0;
+    return block && at < block.count && block.msnAt(at) === msn ? { block, at } : null;
+  }
+
+  #at(index: number) {
+    const block = this.#blocks[Math.floor(index / BLOCK_ROWS)];
+    if (!block) throw new Error(`a DVR list has no row ${index} of ${this.#count}`);
+    const at = index % BLOCK_ROWS;
+    return { block, at, segment: block.segmentAt(at) };
+  }
+}

@@ -1,0 +1,207 @@
+import { constants, deflateRawSync } from "node:zlib";
+import { segmentText } from "@weir/formats/hls";
+import { spanName } from "../stored/layout.ts";
+
+/** Rows of a block: a quarter of an hour of segments of 2 s. */
+export const BLOCK_ROWS = 512;
+const [GAP, DISCONTINUITY, HAS_TIME, HAS_MAP, INDEPENDENT] = [1, 2, 4, 8, 16];
+
+/** A closed segment of one rendition. */
+export interface DvrSegment {
+  readonly msn: number;
+  readonly seconds: number;
+  /** Milliseconds since the epoch. */
+  readonly programDateTimeMs: number;
+  readonly discontinuity: boolean;
+  readonly isIndependent: boolean;
+  /** Name of its init segment; null for a gap. */
+  readonly init: string | null;
+}
+
+/** Where the bytes of a segment are in the spool or the object store. */
+export interface DvrPlace {
+  /** Of the publisher, as in the span's name. */
+  readonly epoch: number;
+  readonly span: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Consecutive rows as the lines of a playlist, and the same compressed, to be joined with other pieces. */
+export interface ListPiece {
+  readonly text: Buffer;
+  /** A run of DEFLATE blocks that ends at a byte and refers to nothing before it. */
+  readonly deflated: Buffer;
+}
+
+/** Names that many rows share, each kept once. The first is nobody's. */
+export class Names {
+  readonly #names: string[] = [""];
+
+  at(index: number): string {
+    return this.#names[index] ?? "";
+  }
+
+  has(name: string): boolean {
+    return this.#names.includes(name);
+  }
+
+  indexOf(name: string): number {
+    const known = this.#names.lastIndexOf(name);
+    return known < 0 ? this.#names.push(name) - 1 : known;
+  }
+}
+
+/** Up to 512 rows of closed segments in typed arrays, 55 bytes each; their lines are written once. */
+export class SegmentBlock {
+  count = 0;
+  readonly #inits: Names;
+  readonly #flags = new Uint8Array(BLOCK_ROWS);
+  readonly #init = new Uint16Array(BLOCK_ROWS);
+  readonly #msn = new Float64Array(BLOCK_ROWS);
+  readonly #timeMs = new Float64Array(BLOCK_ROWS);
+  readonly #seconds = new Float64Array(BLOCK_ROWS);
+  readonly #epoch = new Float64Array(BLOCK_ROWS);
+  /** Of the first segment of the span; below 0 where the segment has no place. */
+  readonly #spanMsn = new Float64Array(BLOCK_ROWS).fill(-1);
+  readonly #offset = new Uint32Array(BLOCK_ROWS);
+  readonly #length = new Uint32Array(BLOCK_ROWS);
+  #lines = "";
+  /** End of each row in `#lines`. */
+  readonly #ends = new Uint32Array(BLOCK_ROWS);
+  #written = 0;
+  #whole: ListPiece | null = null;
+  #part: { readonly from: number; readonly to: number; readonly piece: ListPiece } | null = null;
+
+  constructor(inits: Names) {
+    this.#inits = inits;
+  }
+
+  get isFull(): boolean {
+    return this.count === BLOCK_ROWS;
+  }
+
+  /** `hasTime`: the list says when it was; `hasMap`: another init segment is in force from here on. */
+  add(segment: DvrSegment, { hasTime, hasMap }: { readonly hasTime: boolean; readonly hasMap: boolean }): void {
+    const at = this.count++;
+    const { init, discontinuity, isIndependent } = segment;
+    const flags = [init === null && GAP, discontinuity && DISCONTINUITY, hasTime && HAS_TIME, hasMap && HAS_MAP];
+    this.#flags[at] = flags.reduce<number>((sum, flag) => sum | Number(flag), isIndependent ? INDEPENDENT : 0);
+    this.#init[at] = init === null ? 0 : this.#inits.indexOf(init);
+    this.#msn[at] = segment.msn;
+    this.#timeMs[at] = segment.programDateTimeMs;
+    this.#seconds[at] = segment.seconds;
+  }
+
+  place(at: number, { epoch, span, offset, length }: DvrPlace): void {
+    this.#epoch[at] = epoch;
+    this.#spanMsn[at] = Number(span.slice(span.indexOf("-") + 1, span.indexOf(".")));
+    this.#offset[at] = offset;
+    this.#length[at] = length;
+  }
+
+  placeAt(at: number): DvrPlace | null {
+    const [spanMsn = -1, epoch = 0] = [this.#spanMsn[at], this.#epoch[at]];
+    if (spanMsn < 0) return null;
+    return { epoch, span: spanName(epoch, spanMsn), offset: this.#offset[at] ?? 0, length: this.#length[at] ?? 0 };
+  }
+
+  segmentAt(at: number): DvrSegment {
+    const isGap = this.#is(at, GAP);
+    return {
+      msn: this.msnAt(at),
+      seconds: this.secondsAt(at),
+      programDateTimeMs: this.#timeMs[at] ?? 0,
+      discontinuity: this.isBreak(at),
+      isIndependent: this.#is(at, INDEPENDENT),
+      init: isGap ? null : this.#inits.at(this.#init[at] ?? 0),
+    };
+  }
+
+  msnAt(at: number): number {
+    return this.#msn[at] ?? 0;
+  }
+
+  secondsAt(at: number): number {
+    return this.#seconds[at] ?? 0;
+  }
+
+  isBreak(at: number): boolean {
+    return this.#is(at, DISCONTINUITY);
+  }
+
+  hasTime(at: number): boolean {
+    return this.#is(at, HAS_TIME);
+  }
+
+  /** The init segment that a row names itself; null if it does not. */
+  mapAt(at: number): string | null {
+    return this.#is(at, HAS_MAP) ? this.#inits.at(this.#init[at] ?? 0) : null;
+  }
+
+  /** Index of the first row with this number or a later one. */
+  find(msn: number): number {
+    let [low, high] = [0, this.count];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.msnAt(middle) < msn) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  get isRendered(): boolean {
+    return this.#whole !== null;
+  }
+
+  /** The lines of the rows from `from` up to `to`. */
+  piece(from: number, to: number): ListPiece {
+    if (from === 0 && to === BLOCK_ROWS) {
+      this.#whole ??= pieceOf(this.#text(0, to));
+      return this.#whole;
+    }
+    if (this.#part?.from !== from || this.#part.to !== to)
+      this.#part = { from, to, piece: pieceOf(this.#text(from, to)) };
+    return this.#part.piece;
+  }
+
+  /** Each row is written once. */
+  #text(from: number, to: number): string {
+    for (; this.#written < to; this.#written++) {
+      this.#lines += this.#line(this.#written);
+      this.#ends[this.#written] = this.#lines.length;
+    }
+    return this.#lines.slice(from === 0 ? 0 : this.#ends[from - 1], to === 0 ? 0 : this.#ends[to - 1]);
+  }
+
+  #line(at: number): string {
+    const { seconds, programDateTimeMs, discontinuity, init, msn } = this.segmentAt(at);
+    const line = {
+      uri: dvrName(msn),
+      duration: seconds,
+      gap: init === null,
+      programDateTimeMs: this.hasTime(at) ? programDateTimeMs : null,
+      discontinuity,
+      map: this.mapAt(at) ?? "",
+      parts: [],
+    };
+    return segmentText(line, "");
+  }
+
+  #is(at: number, flag: number): boolean {
+    return ((this.#flags[at] ?? 0) & flag) !== 0;
+  }
+}
+
+/** Of 16 KB of lines in half a millisecond. The usual level makes them a third larger. */
+const LEVEL = constants.Z_BEST_COMPRESSION;
+
+/** A whole segment as it is stored, while live and after. `{msn}.m4s` is the same media in the bytes of its parts. */
+export function dvrName(msn: number): string {
+  return `d${msn}.m4s`;
+}
+
+export function pieceOf(text: string): ListPiece {
+  const bytes = Buffer.from(text, "latin1");
+  return { text: bytes, deflated: deflateRawSync(bytes, { level: LEVEL, finishFlush: constants.Z_FULL_FLUSH }) };
+}

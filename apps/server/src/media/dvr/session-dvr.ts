@@ -1,0 +1,169 @@
+import type { CodedText } from "../../platform/http/shared-text.ts";
+import type { RecordedSegment } from "../../ports/index.ts";
+import { headOf, type LivePlaylist, SEGMENTS_WITH_PARTS } from "../packaging/hls/live-playlist.ts";
+import type { LiveRendition } from "../packaging/live-rendition.ts";
+import type { LiveSegment } from "../packaging/live-segment.ts";
+import { storedBytesOf } from "../stored/live-rows.ts";
+import type { SegmentSource } from "../stored/session-media.ts";
+import { type DvrEdge, DvrList, type PlacedSegment } from "./dvr-list.ts";
+
+/** Name of the playlists that go back. Those of live viewers stay as they are. */
+export const DVR_PLAYLIST = "dvr.m3u8";
+
+/** What a session is rewound by. */
+export interface SessionDvrSettings {
+  /** How far viewers can go back. */
+  readonly windowSeconds: number;
+  /** Where segments are after the live window, in the order in which they pass through. */
+  readonly sources: readonly SegmentSource[];
+}
+
+/** What a session offers now. */
+interface LiveOutputs {
+  readonly renditions: readonly LiveRendition[];
+  playlist(name: string): LivePlaylist | undefined;
+}
+
+/** A recorded session from its first second, while it is live: rows of its closed segments in memory, bytes in the window, the spool or the store. */
+export class SessionDvr {
+  readonly #settings: SessionDvrSettings;
+  readonly #lists = new Map<string, DvrList>();
+  /** The renditions that are recorded. */
+  readonly #recorded = new Set<string>();
+  /** Rows that were recorded while those of before the restart were being read. */
+  #early: RecordedSegment[] = [];
+  #isReady = true;
+  #outputs: LiveOutputs = { renditions: [], playlist: () => undefined };
+  /** Segments of the live window as they are stored. */
+  readonly #joined = new WeakMap<LiveSegment, readonly Uint8Array[]>();
+
+  constructor(settings: SessionDvrSettings) {
+    this.#settings = settings;
+  }
+
+  follow(outputs: LiveOutputs): void {
+    this.#outputs = outputs;
+  }
+
+  /** Until what was before a restart is read, there is no list: its numbers may not fall. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  has(rendition: string): boolean {
+    return this.#isReady && this.#recorded.has(rendition);
+  }
+
+  /** The session has more than this process has seen, which `load` must read first. */
+  awaitEarlier(): void {
+    this.#isReady = false;
+    this.#early = [];
+  }
+
+  /** Takes what the session has from before, by rendition. */
+  load(rows: ReadonlyMap<string, readonly PlacedSegment[]>): void {
+    for (const [name, segments] of rows) {
+      const list = new DvrList(this.#settings.windowSeconds);
+      for (const segment of segments) list.addPlaced(segment);
+      this.#lists.set(name, list);
+      this.#recorded.add(name);
+    }
+    this.#isReady = true;
+    this.sync();
+    this.recorded(this.#early);
+    this.#early = [];
+  }
+
+  /** Takes the segments that were closed since. To be called before they leave the live window. */
+  sync(): void {
+    if (!this.#isReady) return;
+    for (const rendition of this.#outputs.renditions) if (this.has(rendition.name)) this.#take(rendition);
+  }
+
+  /** The recorder has put them there. */
+  recorded(rows: readonly RecordedSegment[]): void {
+    if (!this.#isReady) return void this.#early.push(...rows);
+    const known = this.#recorded.size;
+    for (const { rendition } of rows) this.#recorded.add(rendition);
+    if (this.#recorded.size > known) this.sync();
+    for (const { rendition, msn, gap, epoch, span, offset, length } of rows)
+      if (!gap) this.#lists.get(rendition)?.place(msn, { epoch, span, offset, length });
+  }
+
+  /** What must be rendered before `text` can answer within a turn of the event loop. */
+  unrendered(rendition: string): Iterable<() => void> {
+    return this.#lists.get(rendition)?.unrendered() ?? [];
+  }
+
+  /** The list of a rendition; null before its first segment. */
+  text(rendition: string, isDelta: boolean, coding: "gzip" | null): CodedText | null {
+    const live = this.#outputs.playlist(rendition);
+    if (!live || !this.has(rendition)) return null;
+    this.#take(live.rendition);
+    const list = this.#lists.get(rendition);
+    return list && list.length > 0 ? list.text(this.#edge(live), isDelta).in(coding) : null;
+  }
+
+  /** A segment of the live window, which must be retained while it is sent. */
+  inWindow(
+    rendition: string,
+    msn: number,
+  ): { readonly segment: LiveSegment; readonly bytes: readonly Uint8Array[] } | null {
+    const live = this.#outputs.playlist(rendition)?.rendition;
+    const segment = live?.segment(msn);
+    if (!segment?.init || segment === live?.open) return null;
+    const bytes = this.#joined.get(segment) ?? storedBytesOf(segment);
+    this.#joined.set(segment, bytes);
+    return { segment, bytes };
+  }
+
+  /** Null for a segment that this list does not have. */
+  listed(rendition: string, msn: number) {
+    return this.#lists.get(rendition)?.segment(msn) ?? null;
+  }
+
+  hasInit(rendition: string, init: string): boolean {
+    return this.#lists.get(rendition)?.hasInit(init) ?? false;
+  }
+
+  /** Where segments are after the live window. */
+  get sources(): readonly SegmentSource[] {
+    return this.#settings.sources;
+  }
+
+  #take(rendition: LiveRendition): void {
+    const { listed, open, name } = rendition;
+    let list = this.#lists.get(name);
+    if (!list) {
+      if (listed.length === 0) return;
+      list = new DvrList(this.#settings.windowSeconds, rendition.discontinuitySequence);
+      this.#lists.set(name, list);
+    }
+    for (let index = firstAfter(listed, list.lastMsn); index < listed.length; index++) {
+      const segment = listed[index] as LiveSegment;
+      const { msn, seconds, programDateTimeMs, discontinuity, init, parts } = segment;
+      const isIndependent = parts[0]?.isIndependent ?? true;
+      list.add({ msn, seconds, programDateTimeMs, discontinuity, isIndependent, init: init?.name ?? null });
+    }
+    if (open) list.fill(open);
+  }
+
+  #edge(live: LivePlaylist): DvrEdge {
+    const { rendition } = live;
+    const { listed, open, targetDuration, version, hasEnded } = rendition;
+    const newest = hasEnded ? [] : listed.slice(-SEGMENTS_WITH_PARTS);
+    return {
+      targetDuration,
+      version,
+      heads: new Map(newest.map((segment) => [segment.msn, headOf(segment, true)])),
+      open: open && { ...headOf(open, true), msn: open.msn },
+      lowLatency: live.lowLatency((name) => (this.has(name) ? `../${name}/${DVR_PLAYLIST}` : null)),
+    };
+  }
+}
+
+function firstAfter(listed: readonly LiveSegment[], msn: number): number {
+  let index = listed.length;
+  while (index > 0 && (listed[index - 1] as LiveSegment).msn > msn) index--;
+  return index;
+}

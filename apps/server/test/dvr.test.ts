@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { shareArena } from "./support/arena.ts";
+import { Broadcast } from "./support/broadcast.ts";
+import { publishNumbered } from "./support/numbered-recording-rig.ts";
+
+const arena = shareArena();
+const PICTURES_PER_SECOND = 30;
+const SOURCE = { seconds: 24, jitterMs: 0, burstMs: 40 };
+
+test("a viewer goes back to what has left the memory, sees the right picture, returns to live, and finds it all after the end", async () => {
+  const { weir, browser } = arena;
+  const name = "viewers go back";
+  const stream = await weir.client.streams.create({ name, record: true, dvr: "session", profiles: [] });
+  const broadcast = new Broadcast(weir, weir, stream, {});
+  const published = publishNumbered(weir, stream, SOURCE);
+  await broadcast.untilSegments(1);
+  const url = `${broadcast.hlsUrl}?dvr=1`;
+  const player = await browser.playHls(url);
+  await player.untilMoving();
+  const [session] = await broadcast.sessions();
+  const live = new URL(`s/-/${session?.id}/source/index.m3u8`, url);
+  const isGone = async () => !(await (await fetch(live)).text()).includes("\n1.m4s\n");
+  await expect.poll(isGone, { timeout: 25_000, interval: 200 }).toBe(true);
+  const edge = (await player.state()).currentTime;
+  const shown = await player.numberAt(1.5);
+  expect(Math.abs(shown - 1.5 * PICTURES_PER_SECOND)).toBeLessThan(PICTURES_PER_SECOND / 3);
+  await player.untilMoving(5);
+  await player.seek(edge);
+  const back = await player.until("live again", ({ isSeeking, currentTime }) => !isSeeking && currentTime > edge);
+  expect(back.fatal).toBeNull();
+
+  await published;
+  const ended = await player.until("the end", ({ hasEnded }) => hasEnded);
+  expect(Math.abs((ended.duration ?? 0) - SOURCE.seconds)).toBeLessThan(0.5);
+  expect(ended.errors).toEqual([]);
+  await player.close();
+});
