@@ -6,10 +6,10 @@ import { systemClock } from "../../apps/server/src/platform/clock.ts";
 import { UNCONFINED } from "../../apps/server/src/platform/confinement/confinement.ts";
 import { silentLog } from "../../apps/server/src/platform/log.ts";
 import { LocalObjectStore } from "../../apps/server/src/platform/storage/local-object-store.ts";
+import { ownCpuSeconds } from "../../apps/server/src/roles/capacity/process-cost.ts";
 import { withDataFolder } from "./bench-server.ts";
 import { ffmpeg, hasFfmpeg, runFfmpegLadder } from "./ffmpeg-ladder.ts";
 import { LADDER_PRESET, LADDER_PROFILES, makeLadderSource } from "./ladder-source.ts";
-import { ownCpuSeconds } from "./process-cost.ts";
 import { median, type Row } from "./report.ts";
 
 /** The source file repeats the 12-second clip this often. */

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 const CLIPS = 5;
 const CLIP_MS = 6_000;

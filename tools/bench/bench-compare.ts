@@ -1,15 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { fetchBytes, videoPlaylistUrl } from "../../apps/server/src/roles/capacity/hls-reader.ts";
+import { cpuDuring, processTree } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import { newestSegment } from "./bench-delivery.ts";
 import { PROFILES, playlistsOf } from "./bench-ladder.ts";
 import { type BenchServer, type ServerOptions, withDataFolder, withServer } from "./bench-server.ts";
 import { withCheckout } from "./checkout.ts";
-import type { Clip } from "./clip.ts";
-import { fetchBytes, videoPlaylistUrl } from "./hls-reader.ts";
 import { LiveViewers } from "./live-viewers.ts";
 import { load } from "./load.ts";
-import { cpuDuring, processTree } from "./process-cost.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 import { type Counts, countDuring } from "./server-counts.ts";
 
 /** A median above this, and above the spread of A/A, is slower. */

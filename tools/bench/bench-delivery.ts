@@ -1,15 +1,15 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { fetchBytes, videoPlaylistUrl } from "../../apps/server/src/roles/capacity/hls-reader.ts";
+import { cpuDuring } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import { measureGate } from "./bench-gate.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
 import type { FloorBodies } from "./floor-server.ts";
-import { fetchBytes, videoPlaylistUrl } from "./hls-reader.ts";
 import { load } from "./load.ts";
-import { cpuDuring } from "./process-cost.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 const CONNECTIONS = 16;
 const SECONDS = 2;

@@ -8,12 +8,12 @@ import { systemClock } from "../../apps/server/src/platform/clock.ts";
 import { openRunFolder } from "../../apps/server/src/platform/data-folder.ts";
 import { openDatabase } from "../../apps/server/src/platform/database.ts";
 import { silentLog } from "../../apps/server/src/platform/log.ts";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { cpuDuring } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
 import type { ReadersJob, ReadersReport } from "./event-readers.ts";
-import { cpuDuring } from "./process-cost.ts";
 import { median, percentile, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 type Schema = Parameters<EventLog["since"]>[0] extends Kysely<infer Tables> ? Tables : never;
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Clip } from "./clip.ts";
-import { cpuDuring } from "./process-cost.ts";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { cpuDuring } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 const STREAMS = 20;
 const TARGETS = 10;

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { signAccessJwt } from "@weir/client";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { fetchBytes, newestPart, videoPlaylistUrl } from "../../apps/server/src/roles/capacity/hls-reader.ts";
+import { cpuDuring } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
-import { fetchBytes, newestPart, videoPlaylistUrl } from "./hls-reader.ts";
 import { load } from "./load.ts";
-import { cpuDuring } from "./process-cost.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 const CONNECTIONS = 16;
 const SECONDS = 2;

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { costOf, cpuDuring, processTree } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
-import { costOf, cpuDuring, processTree } from "./process-cost.ts";
 import type { Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 import type { SrtSenders } from "./srt-senders.ts";
 
 /** Memory is meaningful once the live window is full, including the segments that already left the playlist. */

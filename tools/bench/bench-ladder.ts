@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { fetchBytes, newestPart, videoPlaylistUrl } from "../../apps/server/src/roles/capacity/hls-reader.ts";
+import { costOf, processTree } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import { watch } from "./bench-player.ts";
 import type { BenchServer, Profiles } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
-import { fetchBytes, newestPart, videoPlaylistUrl } from "./hls-reader.ts";
-import { costOf, processTree } from "./process-cost.ts";
 import { median, percentile, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 export const PROFILES: Profiles = [
   { name: "480p0", width: 854, height: 480, bitrate: 1_600_000, fps: 0 },

@@ -1,9 +1,14 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import {
+  fetchBytes,
+  fragmentStartMs,
+  newestPart,
+  videoPlaylistUrl,
+} from "../../apps/server/src/roles/capacity/hls-reader.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
-import { fetchBytes, fragmentStartMs, newestPart, videoPlaylistUrl } from "./hls-reader.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 const FIRST_PARTS = 10;
 const PARTS = 30;

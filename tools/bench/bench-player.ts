@@ -2,11 +2,11 @@ import { createRequire } from "node:module";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import { unpackChromium } from "../../apps/server/test/support/chromium.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 const HLS_JS = createRequire(new URL("../../apps/server/package.json", import.meta.url)).resolve(
   "hls.js/dist/hls.min.js",

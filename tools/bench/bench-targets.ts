@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { cpuDuring } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
-import { cpuDuring } from "./process-cost.ts";
 import type { RelayPorts } from "./relay-floor.ts";
 import { median, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 import { RtmpSink } from "./rtmp-sink.ts";
 
 const FLOOR = fileURLToPath(new URL("./relay-floor.ts", import.meta.url));

@@ -7,11 +7,11 @@ import { systemClock } from "../../apps/server/src/platform/clock.ts";
 import { openRunFolder } from "../../apps/server/src/platform/data-folder.ts";
 import { openDatabase } from "../../apps/server/src/platform/database.ts";
 import { silentLog } from "../../apps/server/src/platform/log.ts";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
+import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import { startWebhookReceiver } from "../../apps/server/test/support/webhook-receiver.ts";
 import type { BenchServer } from "./bench-server.ts";
-import type { Clip } from "./clip.ts";
 import { percentile, type Row } from "./report.ts";
-import { RtmpSender } from "./rtmp-sender.ts";
 
 type Schema = Parameters<EventLog["since"]>[0] extends Kysely<infer Tables> ? Tables : never;
 

@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
+import { type Clip, makeClip } from "../../apps/server/src/roles/capacity/clip.ts";
 import { measureAssets } from "./bench-assets.ts";
+import { measurePrediction } from "./bench-capacity.ts";
 import { measureChurn } from "./bench-churn.ts";
 import { measureClips } from "./bench-clips.ts";
 import { compareVersions } from "./bench-compare.ts";
@@ -15,7 +17,6 @@ import { type BenchServer, withDataFolder, withServer } from "./bench-server.ts"
 import { measureTargets } from "./bench-targets.ts";
 import { measureThumbnails } from "./bench-thumbnails.ts";
 import { measureWebhooks } from "./bench-webhooks.ts";
-import { type Clip, makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 import { SrtSenders } from "./srt-senders.ts";
 
@@ -27,6 +28,7 @@ const HELP = `npm run bench -- [options]
 
   --only ${EVERYTHING}
                                                     measurements to run (default: all)
+  --only capacity [--mix 0|1|2]                     whether weir capacity predicts where parts come late: 15 minutes, two cores
   --streams 1,10,50                                 numbers of simultaneous publishers
   --seconds 8                                       duration of an ingest measurement
   --ladder-seconds 60                               duration of a ladder measurement, more than 20
@@ -63,6 +65,7 @@ const { values: options } = parseArgs({
     against: { type: "string" },
     rounds: { type: "string" },
     "ladder-seconds": { type: "string", default: "60" },
+    mix: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -82,6 +85,8 @@ async function run(): Promise<void> {
   const rounds = Number(options.rounds ?? 5);
   const peers = options.peer.map(peerTarget);
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
+  // Takes a quarter of an hour, so only when it is asked for.
+  if (chosen.has("capacity")) return tell(...(await measurePrediction(options.mix)));
   await withDataFolder(async (folder) => {
     const startMs = [0, 0];
     for (const nth of startMs.keys()) {

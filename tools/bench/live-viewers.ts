@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { fetchBytes, newestPart, videoPlaylistUrl } from "./hls-reader.ts";
+import { fetchBytes, newestPart, videoPlaylistUrl } from "../../apps/server/src/roles/capacity/hls-reader.ts";
 
 /** Between the starts of two viewers, so that they do not all begin in the same part. */
 const STAGGER_MS = 10;

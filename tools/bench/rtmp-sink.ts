@@ -10,7 +10,7 @@ import {
   writeCommand,
   writeMessage,
 } from "@weir/formats/rtmp";
-import { CRYPTO } from "./handshake-crypto.ts";
+import { CRYPTO } from "../../apps/server/src/roles/capacity/handshake-crypto.ts";
 
 /** An RTMP server that accepts every broadcast and discards it. */
 export class RtmpSink {

@@ -4,7 +4,7 @@ import { TsMuxer } from "@weir/formats/ts";
 import { type SrtLink, SrtProcess } from "../../apps/server/src/media/srt/index.ts";
 import { systemClock } from "../../apps/server/src/platform/clock.ts";
 import { silentLog } from "../../apps/server/src/platform/log.ts";
-import type { Clip } from "./clip.ts";
+import type { Clip } from "../../apps/server/src/roles/capacity/clip.ts";
 
 const TICKS_PER_MS = 90;
 const LATENCY_MS = 120;

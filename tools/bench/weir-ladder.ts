@@ -1,8 +1,8 @@
 import type { Rung } from "../../apps/server/src/media/ladder/ladder-plan.ts";
 import { type FromChild, frameOf, TranscodePool } from "../../apps/server/src/media/transcode/index.ts";
 import { silentLog } from "../../apps/server/src/platform/log.ts";
+import { costOf } from "../../apps/server/src/roles/capacity/process-cost.ts";
 import { type LadderSource, writeByteStream } from "./ladder-source.ts";
-import { costOf } from "./process-cost.ts";
 
 /** The output of one encoder: one file per rung, in order. */
 export interface LadderRun {

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { assetCommands } from "./commands/assets.ts";
 import { backupCommands } from "./commands/backup.ts";
 import { broadcastCommand } from "./commands/broadcast.ts";
+import { capacityCommand } from "./commands/capacity.ts";
 import { clipCommand } from "./commands/clip.ts";
 import { completionCommands } from "./commands/completion.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -35,6 +36,7 @@ export function buildProgram(): Command {
     webhookCommands,
     keyCommands,
     doctorCommand,
+    capacityCommand,
     backupCommands,
     completionCommands,
   ])

@@ -2,6 +2,7 @@ export { AudioConversion } from "./audio-conversion.ts";
 export type { ChildWork } from "./child-work.ts";
 export { chooseEncoder } from "./encoder-probe.ts";
 export { FrameRateMeter } from "./frame-rate-meter.ts";
+export { generateClip } from "./generated-clip.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";
 export { blackPicture, planarBytes } from "./planar-picture.ts";
 export { SupervisedChild, type SupervisedChildSettings } from "./supervised-child.ts";

@@ -1,20 +1,13 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type Asset, type Session, WeirClient } from "@weir/client";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { StartupError } from "../../platform/startup-error.ts";
 import { readConfig } from "../config.ts";
+import { startPrivateServer } from "../private-server.ts";
 import { restore } from "./restore.ts";
 
-const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
-const READY_WITHIN_MS = 120_000;
 const ANSWER_WITHIN_MS = 20_000;
 /** Of recordings and of assets each, the newest. */
 const PLAYED = 50;
@@ -50,7 +43,13 @@ export async function drill({ from, clock, log, onProgress, ...settings }: Drill
     const config = readConfig({ WEIR_DATA_DIR: join(folder, "data") });
     const manifest = await restore({ config, clock, log, from, onProgress });
     const apiKey = randomBytes(24).toString("hex");
-    const server = await startCopy(config.dataDir, apiKey);
+    const server = await startPrivateServer({
+      dataDir: config.dataDir,
+      apiKey,
+      // Without the worker, no webhook is called and nothing is deleted.
+      settings: { WEIR_ROLES: "api,media" },
+      name: "the restored server",
+    });
     try {
       const report = await play(new WeirClient({ baseUrl: server.url, apiKey }), manifest.objects !== null);
       return { takenAt: manifest.takenAt, objects: manifest.objects?.count ?? null, ...report };
@@ -60,64 +59,6 @@ export async function drill({ from, clock, log, onProgress, ...settings }: Drill
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
-}
-
-async function startCopy(dataDir: string, apiKey: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [MAIN], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: {
-      PATH: process.env.PATH,
-      WEIR_DATA_DIR: dataDir,
-      WEIR_API_KEY: apiKey,
-      WEIR_PUBLIC_URL: url,
-      WEIR_HOST: "127.0.0.1",
-      WEIR_HTTP_PORT: String(port),
-      WEIR_RTMP_PORT: "0",
-      WEIR_METRICS_PORT: "off",
-      WEIR_WEBRTC_PORT: "off",
-      WEIR_SRT_PORT: "off",
-      WEIR_LOG_LEVEL: "error",
-      // Without the worker, no webhook is called and nothing is deleted.
-      WEIR_ROLES: "api,media",
-    },
-  });
-  let said = "";
-  child.stderr.on("data", (chunk) => {
-    said = (said + chunk).slice(-2_000);
-  });
-  const exited = once(child, "exit");
-  const stop = async () => {
-    child.kill("SIGTERM");
-    await exited;
-  };
-  const deadline = Date.now() + READY_WITHIN_MS;
-  while (!(await isReady(url))) {
-    if (child.exitCode === null && Date.now() < deadline) {
-      await sleep(100);
-      continue;
-    }
-    if (child.exitCode === null) await stop();
-    throw new StartupError(
-      `the restored server does not start: ${said.trim() || `it was not ready within ${READY_WITHIN_MS / 1000} s`}`,
-    );
-  }
-  return { url, stop };
-}
-
-const isReady = (url: string): Promise<boolean> =>
-  fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 async function play(client: WeirClient, hasObjects: boolean): Promise<Omit<DrillReport, "takenAt" | "objects">> {

@@ -1,10 +1,12 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPublisher } from "../../apps/server/test/support/publisher.ts";
+import { generateClip } from "../../media/transcode/index.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
 
 /** 375 AAC frames at 48 kHz are exactly 8 s, so both tracks can repeat together. */
-const SECONDS = 8;
+const CLIP_SECONDS = 8;
 const TAG_HEADER = 11;
 const FILE_HEADER = 9;
 const TAG_SIZE = 4;
@@ -24,21 +26,26 @@ export interface Clip {
   readonly bitrateBps: number;
 }
 
-/** Encodes the clip: moving 1280x720 pictures at 30 frames per second, a keyframe every 2 s, and a tone. Takes 8 s. */
+/** Of the source that is measured, about. */
+export const CLIP_BITRATE_BPS = 2_100_000;
+
+/** Encodes the clip: moving 1280x720 pictures at 30 frames per second and 2 Mbit/s, a keyframe every 2 s, and a tone. */
 export async function makeClip(bFrames = 0): Promise<Clip> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-bench-clip-"));
+  const folder = await mkdtemp(join(tmpdir(), "weir-clip-"));
   try {
-    const url = join(folder, "clip.flv");
-    const size = { width: 1280, height: 720, bitrateBps: 2_000_000 };
-    const encoder = await startPublisher({ url, seconds: SECONDS, bFrames, ...size });
-    const failure = await encoder.ended;
-    if (failure) throw new Error(`encoding the clip failed: ${failure}`);
-    const messages = readTags(await readFile(url)).filter(({ timeMs }) => timeMs < SECONDS * 1000);
-    const bytes = messages.reduce((sum, { payload }) => sum + payload.byteLength, 0);
-    return { messages, durationMs: SECONDS * 1000, bitrateBps: Math.round((bytes * 8) / SECONDS) };
+    const path = join(folder, "clip.flv");
+    await generateClip({ path, seconds: CLIP_SECONDS, bFrames }, { clock: systemClock, log: silentLog });
+    return clipOf(await readFile(path));
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The clip in an FLV file of `makeClip`. */
+function clipOf(file: Buffer): Clip {
+  const messages = readTags(file).filter(({ timeMs }) => timeMs < CLIP_SECONDS * 1000);
+  const bytes = messages.reduce((sum, { payload }) => sum + payload.byteLength, 0);
+  return { messages, durationMs: CLIP_SECONDS * 1000, bitrateBps: Math.round((bytes * 8) / CLIP_SECONDS) };
 }
 
 /** Reads the tags of an FLV file (Adobe Flash Video File Format 10.1, annex E.4). Their bodies are RTMP messages. */
