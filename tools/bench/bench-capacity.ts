@@ -10,6 +10,7 @@ import type { LoadProcess } from "../../apps/server/src/roles/capacity/load-proc
 import { addLoad, measureCosts } from "../../apps/server/src/roles/capacity/measure-costs.ts";
 import { PartProbe } from "../../apps/server/src/roles/capacity/part-probe.ts";
 import { costOf } from "../../apps/server/src/roles/capacity/process-cost.ts";
+import { serverCost } from "../../apps/server/src/roles/capacity/server-cost.ts";
 import { TrialServer, type TrialStream } from "../../apps/server/src/roles/capacity/trial-server.ts";
 import type { Row } from "./report.ts";
 
@@ -46,11 +47,16 @@ export async function measurePrediction(only: string | undefined): Promise<Row[]
   const rows: Row[] = [];
   for (const { name, mix, ladder } of TRIALS.filter((_, nth) => only === undefined || only === String(nth))) {
     const { times } = carried(mix, ladder ? besideLadder(costs) : costs, MACHINE);
-    const { found, loadCores } = await withTrial((trial) => rise(trial, mix, ladder, times));
+    const { found, loadCores, serverCores } = await withTrial((trial) => rise(trial, mix, ladder, times));
     rows.push(
       { what: `${name}: predicted`, value: times, unit: "" },
       { what: `${name}: parts are 200 ms late at`, value: found, unit: "" },
       { what: `${name}: the load's own core then`, value: loadCores, unit: "cores" },
+      {
+        what: `${name}: the server's core then; less than 1 tells of other work on it`,
+        value: serverCores,
+        unit: "cores",
+      },
       { what: `${name}: predicted to found`, value: times / found, unit: "times" },
     );
   }
@@ -76,7 +82,7 @@ async function rise(
   mix: Mix,
   hasLadder: boolean,
   predicted: number,
-): Promise<{ found: number; loadCores: number }> {
+): Promise<{ found: number; loadCores: number; serverCores: number }> {
   const [stage] = await trial.createStreams(hasLadder ? "ladders" : "streams", 1);
   if (!stage) throw new Error("there is no stream");
   const publisher = trial.newLoad();
@@ -96,17 +102,17 @@ async function rise(
       await wait(share === FROM ? 20_000 : 4_000);
       for (const probe of probes) probe.lateness();
       const before = [...loads.values()].map(({ pid }) => costOf([pid]).cpuSeconds);
-      await wait(STEP_MS);
+      const { cores: serverCores } = await serverCost(trial.pid, () => wait(STEP_MS));
       const late = Math.max(...probes.map((probe) => probe.lateness()));
       const used = [...loads.values()].map(({ pid }, nth) => costOf([pid]).cpuSeconds - (before[nth] ?? 0));
       const loadCores = (used.reduce((sum, one) => sum + one, 0) * 1000) / STEP_MS;
       process.stderr.write(
-        `${target} of ${predicted.toFixed(1)}: ${Math.round(late)} ms late, load ${loadCores.toFixed(2)} cores\n`,
+        `${target} of ${predicted.toFixed(1)}: ${Math.round(late)} ms late, server ${serverCores.toFixed(2)} cores, load ${loadCores.toFixed(2)}\n`,
       );
-      if (late > LATE_MS) return { found: last === 0 ? target : (last + target) / 2, loadCores };
+      if (late > LATE_MS) return { found: last === 0 ? target : (last + target) / 2, loadCores, serverCores };
       last = target;
     }
-    return { found: last, loadCores: Number.NaN };
+    return { found: last, loadCores: Number.NaN, serverCores: Number.NaN };
   } finally {
     await Promise.all(probes.map((probe) => probe.stop()));
   }
