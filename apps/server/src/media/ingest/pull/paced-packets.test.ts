@@ -1,18 +1,23 @@
 import { expect, it } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
 import { Payload, type SourcePacket } from "../../packet.ts";
+import { PacedMemory } from "./paced-memory.ts";
 import { PacedPackets } from "./paced-packets.ts";
 
-function rig() {
+function rig({ memory: shared = new PacedMemory(), onPacket = () => {} } = {}) {
   const clock = new ManualClock();
   const passed: { seconds: number; at: number }[] = [];
   let released = 0;
   const paced = new PacedPackets(
     {
       track: () => {},
-      packet: ({ dts }) => void passed.push({ seconds: dts / 90_000, at: clock.monotonic() / 1000 }),
+      packet: ({ dts }) => {
+        passed.push({ seconds: dts / 90_000, at: clock.monotonic() / 1000 });
+        onPacket();
+      },
     },
     clock,
+    shared,
   );
   const memory = { release: () => void released++ };
   const packet = (seconds: number, { trackId = 0, bytes = 100 } = {}): SourcePacket => ({
@@ -88,4 +93,37 @@ it("closed in the middle, it gives all memory back and lets its reader go", asyn
   await waits;
   paced.packet(packet(9));
   expect(released()).toBe(5);
+});
+
+it("what was passed on is not released again when the stream is closed meanwhile", () => {
+  const one: ReturnType<typeof rig> = rig({ onPacket: () => one.passed.length === 3 && one.paced.close() });
+  one.paced.hold();
+  for (let i = 0; i < 10; i++) one.paced.packet(one.packet(0, { trackId: i }));
+  one.paced.goOn();
+  expect([one.passed.length, one.released()]).toEqual([3, 7]);
+});
+
+it("five hundred pulls together read ahead a bounded amount, and each goes on in its turn", async () => {
+  const memory = new PacedMemory();
+  const pulls = Array.from({ length: 500 }, () => rig({ memory }));
+  const hasRoom = async ({ paced }: ReturnType<typeof rig>) => {
+    let isRoom = false;
+    void paced.room().then(() => {
+      isRoom = true;
+    });
+    await Promise.resolve();
+    return isRoom;
+  };
+  const data = { bytes: 256 * 1024 };
+  // Each reads until it is told to wait; 9.6 s are less than a pull may be ahead.
+  for (const pull of pulls)
+    for (let i = 0; i < 40 && (await hasRoom(pull)); i++) pull.paced.packet(pull.packet(i * 0.24, data));
+  expect(memory.bytes).toBeLessThan((256 + 500) * 1024 * 1024);
+  const last = pulls.at(-1);
+  if (!last) throw new Error("there is no pull");
+  expect(await hasRoom(last)).toBe(false);
+  last.clock.advance(1_000);
+  expect(await hasRoom(last)).toBe(true);
+  for (const { paced } of pulls) paced.close();
+  expect(memory.bytes).toBe(0);
 });

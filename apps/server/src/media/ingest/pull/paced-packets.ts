@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import { type Publication, type SourcePacket, TICKS_PER_SECOND, type Track } from "../../packet.ts";
+import type { PacedMemory } from "./paced-memory.ts";
 
 /** Slightly fast, so that a live source whose clock is fast is never slowed down; no encoder's is by more. */
 const RATE = 1.001;
@@ -7,7 +8,6 @@ const RATE = 1.001;
 const LONGEST_STEP_TICKS = 5 * TICKS_PER_SECOND;
 /** Read this far ahead of what is due: the next segment of a playlist arrives while this one plays. */
 const MAX_AHEAD_MS = 10_000;
-const MAX_BYTES = 8 * 1024 * 1024;
 /** Packets that are due within this time go together. */
 const STEP_MS = 20;
 
@@ -21,6 +21,7 @@ type Item = { readonly dueAt: number; readonly packet: SourcePacket } | { readon
 export class PacedPackets implements Sink {
   readonly #sink: Sink;
   readonly #clock: Clock;
+  readonly #memory: PacedMemory;
   #items: Item[] = [];
   #bytes = 0;
   /** Of each track, by id. */
@@ -32,7 +33,8 @@ export class PacedPackets implements Sink {
   #isClosed = false;
   #waiting: { readonly forAll: boolean; readonly go: () => void } | null = null;
 
-  constructor(sink: Sink, clock: Clock) {
+  constructor(sink: Sink, clock: Clock, memory: PacedMemory) {
+    this.#memory = memory;
     this.#sink = sink;
     this.#clock = clock;
   }
@@ -56,7 +58,7 @@ export class PacedPackets implements Sink {
     const dueAt = Math.max(now, (last?.dueAt ?? now) + stepMs);
     this.#last[packet.trackId] = { dts: packet.dts, dueAt };
     this.#items.push({ dueAt, packet });
-    this.#bytes += packet.data.byteLength;
+    this.#keep(packet.data.byteLength);
     this.#pass();
   }
 
@@ -84,8 +86,13 @@ export class PacedPackets implements Sink {
     this.#next?.cancel();
     for (const item of this.#items) if ("packet" in item) item.packet.data.release();
     this.#items = [];
-    this.#bytes = 0;
+    this.#keep(-this.#bytes);
     this.#wake();
+  }
+
+  #keep(bytes: number): void {
+    this.#bytes += bytes;
+    this.#memory.add(bytes);
   }
 
   #wait(forAll: boolean): Promise<void> {
@@ -99,7 +106,7 @@ export class PacedPackets implements Sink {
     if (forAll) return this.#items.length === 0;
     const newest = this.#items.at(-1);
     const aheadMs = newest && "dueAt" in newest ? newest.dueAt - this.#clock.monotonic() : 0;
-    return aheadMs < MAX_AHEAD_MS && this.#bytes < MAX_BYTES;
+    return aheadMs < MAX_AHEAD_MS && this.#memory.hasRoom(this.#bytes);
   }
 
   #wake(): void {
@@ -112,18 +119,17 @@ export class PacedPackets implements Sink {
   #pass(): void {
     if (this.#isHeld || this.#isClosed) return;
     const until = this.#clock.monotonic() + STEP_MS;
-    let passed = 0;
-    for (const item of this.#items) {
+    for (let item = this.#items[0]; item; item = this.#items[0]) {
       if (this.#isHeld || this.#isClosed || ("dueAt" in item && item.dueAt > until)) break;
-      passed++;
+      // Before it is passed on: the sink may close this, which releases what is left.
+      this.#items.shift();
       if ("track" in item) this.#sink.track(item.track);
       else {
-        this.#bytes -= item.packet.data.byteLength;
+        this.#keep(-item.packet.data.byteLength);
         this.#sink.packet(item.packet);
       }
     }
     if (this.#isClosed) return;
-    if (passed > 0) this.#items.splice(0, passed);
     const [first] = this.#items;
     this.#next?.cancel();
     this.#next = null;

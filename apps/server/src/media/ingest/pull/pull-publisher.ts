@@ -5,6 +5,7 @@ import { PublishConnection, type PublishWire } from "../publish-connection.ts";
 import type { Refusal } from "../publish-refusals.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import { TsToPackets } from "../ts/ts-to-packets.ts";
+import type { PacedMemory } from "./paced-memory.ts";
 import { PacedPackets } from "./paced-packets.ts";
 import { RepairedClock } from "./repaired-clock.ts";
 import { SourceProblem } from "./source-problem.ts";
@@ -16,6 +17,8 @@ export interface PullPublisherSettings {
   readonly publishing: PublishSettings;
   /** Processes that convert audio that is not AAC. */
   readonly children: TranscodeChildren;
+  /** Shared by all pulls. */
+  readonly memory: PacedMemory;
   /** It publishes from now on. */
   readonly onPublishing: () => void;
 }
@@ -44,7 +47,7 @@ export class PullPublisher implements PublishWire {
       { remoteAddress: new URL(source.url).hostname, client: null },
       publishing,
     );
-    this.#paced = new PacedPackets(this.#connection, clock);
+    this.#paced = new PacedPackets(this.#connection, clock, settings.memory);
     const repaired: Pick<Publication, "track" | "packet"> = {
       track: (track) => this.#paced.track(track),
       packet: (packet) => this.#paced.packet(this.#clock.repaired(packet)),

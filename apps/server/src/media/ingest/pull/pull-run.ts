@@ -3,6 +3,7 @@ import type { PullGate, PullLease, PullSource, PullState } from "../../../ports/
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import { openSource, type SourceOpening } from "./open-source.ts";
+import type { PacedMemory } from "./paced-memory.ts";
 import { type PullEnd, PullPublisher } from "./pull-publisher.ts";
 import { wait } from "./wait.ts";
 
@@ -17,6 +18,8 @@ export interface PullRunSettings {
   readonly outbound: SourceOpening["outbound"];
   readonly srt: SourceOpening["srt"];
   readonly gate: PullGate;
+  /** What all pulls keep. */
+  readonly memory: PacedMemory;
 }
 
 /** Pulls one stream for as long as this node has its lease: connects, publishes, and connects again after a growing delay. */
@@ -78,10 +81,10 @@ export class PullRun {
   }
 
   async #attempt(source: PullSource): Promise<PullEnd> {
-    const { publishing, children, outbound, srt } = this.#settings;
+    const { publishing, children, outbound, srt, memory } = this.#settings;
     const { clock } = publishing;
     const onPublishing = () => this.#tell("pulling", null);
-    const publisher = new PullPublisher(source, { publishing, children, onPublishing });
+    const publisher = new PullPublisher(source, { publishing, children, memory, onPublishing });
     this.#publisher = publisher;
     try {
       const media = openSource(source, { outbound, srt, clock, signal: publisher.signal });

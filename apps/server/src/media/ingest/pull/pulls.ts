@@ -1,4 +1,5 @@
 import type { Timer } from "../../../platform/clock.ts";
+import { PacedMemory } from "./paced-memory.ts";
 import { PullRun, type PullRunSettings } from "./pull-run.ts";
 
 /** A pull that was started begins within this time, and one that was stopped ends. */
@@ -16,8 +17,8 @@ export class Pulls {
   #poll: Timer | null = null;
   #claiming: Promise<void> | null = null;
 
-  constructor(settings: PullRunSettings) {
-    this.#settings = settings;
+  constructor(settings: Omit<PullRunSettings, "memory">) {
+    this.#settings = { ...settings, memory: new PacedMemory() };
   }
 
   start(): void {
