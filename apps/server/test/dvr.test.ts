@@ -5,7 +5,7 @@ import { publishNumbered } from "./support/numbered-recording-rig.ts";
 
 const arena = shareArena();
 const PICTURES_PER_SECOND = 30;
-const SOURCE = { seconds: 24, jitterMs: 0, burstMs: 40 };
+const SOURCE = { seconds: 20, jitterMs: 0, burstMs: 40 };
 
 test("a viewer goes back to what has left the memory, sees the right picture, returns to live, and finds it all after the end", async () => {
   const { weir, browser } = arena;
