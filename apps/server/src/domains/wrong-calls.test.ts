@@ -131,12 +131,12 @@ const rows: readonly Row[] = [
     "set WEIR_SRT_PASSPHRASE, which all streams of this server share",
   ],
   [
-    "a camera to pull",
+    "a source of RTMP to pull",
     "POST /api/stream",
-    { body: named({ pull: { source: "rtsp://example.com/a" } }) },
+    { body: named({ pull: { source: "rtmp://example.com/live" } }) },
     501,
     "not-implemented",
-    "pulls HLS and MPEG-TS over http:// and https:// only",
+    "and cameras over rtsp:// and rtsps://",
   ],
   [
     "a camera of a network that is not open",

@@ -13,6 +13,8 @@ export interface SdpPayload {
   /** Lower case, for example `h264` or `opus`. */
   readonly codec: string;
   readonly clockRate: number;
+  /** Of audio; 1 where the SDP does not say. */
+  readonly channels: number;
   /** From `a=fmtp`, by name in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
   /** From `a=rtcp-fb`, for example `nack`, `nack pli`, `goog-remb`. */
@@ -29,7 +31,11 @@ export interface SdpMedia {
   readonly kind: string;
   readonly mid: string;
   readonly direction: Direction;
+  /** As the section lists them, with those that have no `a=rtpmap`. */
+  readonly types: readonly number[];
   readonly payloads: readonly SdpPayload[];
+  /** `a=control` (RFC 7826 D.1.1); empty without one. */
+  readonly control: string;
   readonly candidates: readonly SdpCandidate[];
   /** `a=simulcast`, or more than one `a=rid` layer. */
   readonly hasSimulcast: boolean;
@@ -38,6 +44,8 @@ export interface SdpMedia {
 export interface SessionDescription {
   readonly media: readonly SdpMedia[];
   readonly isBundled: boolean;
+  /** `a=control` of the session; empty without one. */
+  readonly control: string;
   /** The values of these attributes, of the session and of all sections. */
   readonly iceUfrags: readonly string[];
   readonly icePwds: readonly string[];
@@ -67,12 +75,16 @@ export function parseSessionDescription(text: string): SessionDescription {
   return {
     media: media.map((lines) => mediaOf(lines, shared)),
     isBundled: shared.some(([name, value]) => name === "group" && value.startsWith("BUNDLE")),
+    control: controlOf(shared),
     iceUfrags: valuesOf("ice-ufrag"),
     icePwds: valuesOf("ice-pwd"),
     fingerprints: valuesOf("fingerprint"),
     setups: valuesOf("setup"),
   };
 }
+
+const controlOf = (attributes: readonly Line[]): string =>
+  attributes.find(([name]) => name === "control")?.[1].trim() ?? "";
 
 function attributesOf(lines: readonly string[]): Line[] {
   return lines
@@ -98,6 +110,8 @@ function mediaOf(lines: readonly string[], shared: readonly Line[]): SdpMedia {
     kind,
     mid: attributes.find(([name]) => name === "mid")?.[1] ?? "",
     direction,
+    types: types.map(Number),
+    control: controlOf(attributes),
     payloads: types.flatMap((type) => payloadOf(Number(type), attributes) ?? []),
     candidates: attributes
       .filter(([name]) => name === "candidate")
@@ -107,20 +121,21 @@ function mediaOf(lines: readonly string[], shared: readonly Line[]): SdpMedia {
   };
 }
 
-const RTP_MAP = /^(\d+) ([\w.-]+)\/(\d+)/;
+const RTP_MAP = /^(\d+) ([\w.-]+)\/(\d+)(?:\/(\d+))?/;
 
 function payloadOf(type: number, attributes: readonly Line[]): SdpPayload | null {
   const own = (name: string) => {
     const values = attributes.filter(([key, value]) => key === name && value.startsWith(`${type} `));
     return values.map(([, value]) => value.slice(`${type} `.length));
   };
-  const [, , codec = "", clockRate = ""] = RTP_MAP.exec(`${type} ${own("rtpmap")[0] ?? ""}`) ?? [];
+  const [, , codec = "", clockRate = "", channels = "1"] = RTP_MAP.exec(`${type} ${own("rtpmap")[0] ?? ""}`) ?? [];
   if (codec === "") return null;
   const parameters = own("fmtp").flatMap((value) => value.split(";"));
   return {
     type,
     codec: codec.toLowerCase(),
     clockRate: Number(clockRate),
+    channels: Number(channels),
     parameters: new Map(parameters.map(parameterOf)),
     feedback: own("rtcp-fb"),
   };

@@ -28,9 +28,9 @@ const CREDENTIALS = /^([a-z]+:\/\/)[^/?#\\]*@/i;
 export function checkPull({ source, headers = {} }: Pull, outbound: Pick<Outbound, "refusalOf">): void {
   const refusal = outbound.refusalOf(source, PULL);
   if (refusal !== null) throw new RefusedUrl("streams cannot be pulled from this source", refusal);
-  if (!/^(https?|srt):/i.test(source))
+  if (!/^(https?|srt|rtsps?):/i.test(source))
     throw new NotImplemented(
-      "this server pulls HLS and MPEG-TS over http:// and https://, and MPEG-TS over srt:// only: let the camera or encoder publish to the stream instead",
+      "this server pulls HLS and MPEG-TS over http:// and https://, MPEG-TS over srt://, and cameras over rtsp:// and rtsps://: let the camera or encoder publish to the stream instead",
     );
   if (
     CREDENTIALS.exec(source)?.[0].includes(HIDDEN) ||

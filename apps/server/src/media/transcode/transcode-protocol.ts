@@ -54,7 +54,7 @@ export interface ReadyRung {
 }
 
 export interface AudioSource {
-  readonly codec: "aac" | "opus" | "mp2" | "ac3" | "eac3";
+  readonly codec: "aac" | "opus" | "mp2" | "ac3" | "eac3" | "pcma" | "pcmu";
   /** Base64 of the AudioSpecificConfig of AAC; empty for other codecs. */
   readonly config: string;
   readonly sampleRate: number;

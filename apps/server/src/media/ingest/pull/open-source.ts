@@ -12,7 +12,7 @@ const MAX_PLAYLIST_BYTES = 4 * 1024 * 1024;
 const MARK_BYTES = 12;
 
 export interface SourceOpening {
-  readonly outbound: Pick<Outbound, "send" | "find">;
+  readonly outbound: Pick<Outbound, "send" | "find" | "dial">;
   readonly srt: Pick<SrtProcess, "connect">;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -4,11 +4,11 @@ import type { TranscodeChildren } from "../../transcode/index.ts";
 import { PublishConnection, type PublishWire } from "../publish-connection.ts";
 import type { Refusal } from "../publish-refusals.ts";
 import type { PublishSettings } from "../publish-settings.ts";
-import { TsToPackets } from "../ts/ts-to-packets.ts";
 import type { PacedMemory } from "./paced-memory.ts";
 import { PacedPackets } from "./paced-packets.ts";
 import { RepairedClock } from "./repaired-clock.ts";
 import { SourceProblem } from "./source-problem.ts";
+import type { SourceKind, SourceReader } from "./source-reader.ts";
 
 /** From the first bytes to the first track. */
 const TRACK_WITHIN_MS = 10_000;
@@ -27,17 +27,21 @@ export interface PullPublisherSettings {
 export type PullEnd = { readonly how: "ended" } | { readonly how: "lost"; readonly reason: string };
 
 /** One connection to a source, as a publish connection: the server's own key, and the media that the source sends. */
-export class PullPublisher implements PublishWire {
+export class PullPublisher<Piece> implements PublishWire {
   readonly protocol = "pull";
   readonly #settings: PullPublisherSettings;
   readonly #connection: PublishConnection;
   readonly #clock = new RepairedClock();
   readonly #paced: PacedPackets;
-  readonly #packets: TsToPackets;
+  readonly #packets: SourceReader<Piece>;
   readonly #over = new AbortController();
   #reason = "The connection was closed.";
 
-  constructor(source: Pick<PullSource, "url">, settings: PullPublisherSettings) {
+  constructor(
+    source: Pick<PullSource, "url">,
+    kind: Pick<SourceKind<Piece>, "reader">,
+    settings: PullPublisherSettings,
+  ) {
     const { publishing, children } = settings;
     const { clock, log, hub } = publishing;
     this.#settings = settings;
@@ -52,7 +56,7 @@ export class PullPublisher implements PublishWire {
       track: (track) => this.#paced.track(track),
       packet: (packet) => this.#paced.packet(this.#clock.repaired(packet)),
     };
-    this.#packets = new TsToPackets(repaired, { clock, log, children, memory: hub.memory.packets });
+    this.#packets = kind.reader(repaired, { clock, log, children, memory: hub.memory.packets });
   }
 
   /** Aborted when nothing more is wanted. */
@@ -65,13 +69,13 @@ export class PullPublisher implements PublishWire {
   }
 
   /** Publishes all of it. Resolves when that is over. */
-  async run(media: AsyncIterable<Uint8Array>, streamKey: string): Promise<PullEnd> {
+  async run(media: AsyncIterable<Piece>, streamKey: string): Promise<PullEnd> {
     let isWhole = false;
     try {
-      for await (const bytes of media) {
+      for await (const piece of media) {
         if (!this.#connection.isPublishing) await this.#begin(streamKey);
         if (this.signal.aborted) break;
-        this.#packets.push(bytes);
+        this.#packets.push(piece);
         await this.#paced.room();
       }
       if (!this.signal.aborted) {

@@ -2,10 +2,18 @@ import { BackOff } from "../../../platform/retry.ts";
 import type { PullGate, PullLease, PullSource, PullState } from "../../../ports/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import type { PublishSettings } from "../publish-settings.ts";
+import { TsToPackets } from "../ts/ts-to-packets.ts";
 import { openSource, type SourceOpening } from "./open-source.ts";
 import type { PacedMemory } from "./paced-memory.ts";
 import { type PullEnd, PullPublisher } from "./pull-publisher.ts";
+import { RTSP } from "./rtsp/rtsp-kind.ts";
+import type { SourceKind } from "./source-reader.ts";
 import { wait } from "./wait.ts";
+
+const TRANSPORT_STREAM: SourceKind<Uint8Array> = {
+  open: openSource,
+  reader: (sink, settings) => new TsToPackets(sink, settings),
+};
 
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
@@ -28,7 +36,7 @@ export class PullRun {
   readonly #settings: PullRunSettings;
   readonly #over = new AbortController();
   readonly #backOff = new BackOff(FIRST_WAIT_MS, MAX_WAIT_MS);
-  #publisher: PullPublisher | null = null;
+  #publisher: Pick<PullPublisher<unknown>, "end"> | null = null;
   #told = "";
 
   constructor(lease: PullLease, settings: PullRunSettings) {
@@ -80,14 +88,18 @@ export class PullRun {
     return true;
   }
 
-  async #attempt(source: PullSource): Promise<PullEnd> {
+  #attempt(source: PullSource): Promise<PullEnd> {
+    return /^rtsps?:/i.test(source.url) ? this.#pull(source, RTSP) : this.#pull(source, TRANSPORT_STREAM);
+  }
+
+  async #pull<Piece>(source: PullSource, kind: SourceKind<Piece>): Promise<PullEnd> {
     const { publishing, children, outbound, srt, memory } = this.#settings;
     const { clock } = publishing;
     const onPublishing = () => this.#tell("pulling", null);
-    const publisher = new PullPublisher(source, { publishing, children, memory, onPublishing });
+    const publisher = new PullPublisher(source, kind, { publishing, children, memory, onPublishing });
     this.#publisher = publisher;
     try {
-      const media = openSource(source, { outbound, srt, clock, signal: publisher.signal });
+      const media = kind.open(source, { outbound, srt, clock, signal: publisher.signal });
       return await publisher.run(media, source.streamKey);
     } finally {
       this.#publisher = null;

@@ -42,7 +42,7 @@ function rig({ file = TS as Buffer | null } = {}) {
   };
   const pulls = new Pulls({
     ...{ publishing: ingest.publishing, children: new FakeChildren(), gate },
-    outbound: { send, find: () => Promise.reject(new Error("unused")) },
+    outbound: { send, dial: () => "nothing is dialled here", find: () => Promise.reject(new Error("unused")) },
     srt: { connect: () => ({ send() {}, close() {} }) },
   });
   pulls.start();

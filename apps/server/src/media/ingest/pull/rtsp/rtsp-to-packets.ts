@@ -1,0 +1,150 @@
+import {
+  avcReorderFrames,
+  describeAac,
+  describeAvc,
+  describeHevc,
+  lengthPrefixed,
+  lengthPrefixedToAnnexB,
+} from "@weir/formats/codecs";
+import {
+  AacDepacketizer,
+  DecodeTimes,
+  H264Depacketizer,
+  HevcDepacketizer,
+  type RtpPicture,
+  readRtcp,
+  readRtpPacket,
+} from "@weir/formats/rtp";
+import { PictureReader } from "@weir/formats/ts";
+import { FIRST_AUDIO_TRACK, Payload, type Publication, TICKS_PER_SECOND, VIDEO_TRACK } from "../../../packet.ts";
+import { PublishClock } from "../../../webrtc/index.ts";
+import { ConvertedSound } from "../../converted-sound.ts";
+import type { TsToPacketsSettings } from "../../ts/ts-to-packets.ts";
+import type { SourceReader } from "../source-reader.ts";
+import type { RtspPiece } from "./rtsp-source.ts";
+import type { RtspAac, RtspSound, RtspVideo } from "./rtsp-tracks.ts";
+
+type Kind = "video" | "audio";
+type Sink = Pick<Publication, "track" | "packet">;
+
+/** Converts the RTP of a camera to tracks and packets of a publication. */
+export class RtspToPackets implements SourceReader<RtspPiece> {
+  readonly #sink: Sink;
+  readonly #settings: TsToPacketsSettings;
+  readonly #last: Record<Kind, { sequence: number | null; payloadType: number }> = {
+    video: { sequence: null, payloadType: -1 },
+    audio: { sequence: null, payloadType: -1 },
+  };
+  #clock = new PublishClock();
+  #video: H264Depacketizer | HevcDepacketizer | null = null;
+  #audio: ((packet: NonNullable<ReturnType<typeof readRtpPacket>>, isAfterGap: boolean) => void) | null = null;
+  #sound: ConvertedSound | null = null;
+  #hasTrack = false;
+
+  constructor(sink: Sink, settings: TsToPacketsSettings) {
+    this.#sink = sink;
+    this.#settings = settings;
+  }
+
+  get missing(): string | null {
+    if (this.#hasTrack) return null;
+    return "The source has sent no keyframe with parameter sets. Set the keyframe interval of the camera to 2 s.";
+  }
+
+  push(piece: RtspPiece): void {
+    if (piece.type === "tracks") {
+      const { tracks, starts } = piece;
+      const audio = tracks.find((track) => track.kind === "audio");
+      this.#clock = new PublishClock(audio?.clockRate);
+      for (const track of tracks) {
+        this.#last[track.kind].payloadType = track.payloadType;
+        if (track.kind === "video") this.#openVideo(track);
+        else if (track.codec === "aac") this.#openAac(track);
+        else this.#openSound(track);
+      }
+      for (const { kind, timestamp } of starts) this.#clock.report(kind, timestamp, 0);
+    } else if (piece.type === "reports") {
+      for (const report of readRtcp(piece.bytes))
+        if (report.type === "sender-report") this.#clock.report(piece.kind, report.timestamp, report.sentAtMs);
+    } else this.#packet(piece.kind, piece.bytes);
+  }
+
+  end(): void {}
+
+  close(): void {
+    this.#sound?.close();
+    this.#sound = null;
+  }
+
+  #packet(kind: Kind, bytes: Uint8Array): void {
+    const packet = readRtpPacket(bytes);
+    const last = this.#last[kind];
+    if (!packet || packet.payloadType !== last.payloadType) return;
+    const isAfterGap = last.sequence !== null && packet.sequence !== ((last.sequence + 1) & 0xffff);
+    last.sequence = packet.sequence;
+    if (kind === "video") this.#video?.push(packet, isAfterGap);
+    else this.#audio?.(packet, isAfterGap);
+  }
+
+  #timeOf(kind: Kind, timestamp: number): number {
+    return this.#clock.timeOf(kind, timestamp, this.#settings.clock.monotonic());
+  }
+
+  #openVideo({ codec, sets }: RtspVideo): void {
+    const { memory } = this.#settings;
+    const times = new DecodeTimes();
+    const pictures = new PictureReader(
+      codec,
+      (bytes) => memory.allocate(bytes),
+      (config) => {
+        const { codecString, width, height, frameRate } = (codec === "avc" ? describeAvc : describeHevc)(config);
+        times.configure(codec === "avc" ? avcReorderFrames(config) : null, frameRate);
+        const rate = frameRate === null ? {} : { frameRate };
+        this.#hasTrack = true;
+        this.#sink.track({ ...{ id: VIDEO_TRACK, kind: "video", codec, config, codecString, width, height }, ...rate });
+      },
+    );
+    const read = ({ timestamp, data, isDamaged }: RtpPicture): void => {
+      const picture = isDamaged ? null : pictures.read(lengthPrefixedToAnnexB(data));
+      if (!picture) return;
+      const { isIndependent } = picture;
+      const pts = this.#timeOf("video", timestamp);
+      const dts = times.next(pts, isIndependent);
+      if (dts === null) return memory.release(picture.data);
+      const packet = { trackId: VIDEO_TRACK, kind: "video", dts, pts, isIndependent } as const;
+      this.#sink.packet({ ...packet, data: new Payload(picture.data, memory) });
+    };
+    if (sets.length > 0) pictures.read(lengthPrefixedToAnnexB(lengthPrefixed(sets)));
+    this.#video = codec === "avc" ? new H264Depacketizer(read) : new HevcDepacketizer(read);
+  }
+
+  #openAac({ config, clockRate, packing }: RtspAac): void {
+    const { memory } = this.#settings;
+    const { codecString, sampleRate, channels, frameSamples } = describeAac(config);
+    this.#hasTrack = true;
+    const shape = { codecString, sampleRate, channels, frameSamples };
+    this.#sink.track({ ...{ id: FIRST_AUDIO_TRACK, kind: "audio", codec: "aac", config: config.slice() }, ...shape });
+    const frameTicks = (frameSamples * TICKS_PER_SECOND) / (sampleRate || clockRate);
+    const frames = new AacDepacketizer(packing, ({ timestamp, index, data }) => {
+      const pts = Math.round(this.#timeOf("audio", timestamp) + index * frameTicks);
+      const bytes = memory.allocate(data.length);
+      bytes.set(data);
+      const packet = { trackId: FIRST_AUDIO_TRACK, kind: "audio", dts: pts, pts, isIndependent: true } as const;
+      this.#sink.packet({ ...packet, data: new Payload(bytes, memory) });
+    });
+    this.#audio = (packet, isAfterGap) => frames.push(packet, isAfterGap);
+  }
+
+  #openSound({ codec, clockRate, channels }: RtspSound): void {
+    const sound = new ConvertedSound(
+      this.#sink,
+      { codec, config: "", sampleRate: clockRate, channels },
+      this.#settings,
+    );
+    this.#sound = sound;
+    this.#hasTrack = true;
+    this.#audio = ({ timestamp, payload }) => {
+      if (payload.length > 0) sound.push(this.#timeOf("audio", timestamp), payload);
+    };
+  }
+}
