@@ -180,6 +180,16 @@ export class StagedStream implements AsyncDisposable {
     return last;
   }
 
+  /** The last number in a list that was asked for from now on. */
+  async lastListed(node: string): Promise<number> {
+    const before = this.seen.lists.length;
+    const later = () =>
+      this.seen.lists.slice(before).filter((list) => list.node === node && list.rendition === "source");
+    // The first one may have been asked for before.
+    await expect.poll(() => later().length, { timeout: 10_000 }).toBeGreaterThan(1);
+    return later().at(-1)?.lastMsn ?? 0;
+  }
+
   /** The highest number that any node has listed. */
   async newest(): Promise<number> {
     return Math.max(0, ...this.seen.lists.map(({ lastMsn }) => lastMsn));
