@@ -9,8 +9,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
+import { GStreamerRtsp } from "./support/gstreamer-rtsp.ts";
 
-/** Sources that ffmpeg made, over HTTP, with a password. */
+/** Sources that nobody here wrote: files of ffmpeg over HTTP with a password, srt-live-transmit, and GStreamer's RTSP server. */
 
 const SECONDS = 16;
 const folder = makeTestFolder("pull");
@@ -98,6 +99,63 @@ test("srt-live-transmit is called with its passphrase, plays, and is called agai
   await client.streams.delete(stream.id);
   expect(arena.weir.log).not.toContain("a0secret0word");
 });
+
+interface FilePacket {
+  readonly codec_type: string;
+  readonly pts_time: string;
+}
+
+async function packetsOf(url: string): Promise<Record<"video" | "audio", number[]>> {
+  const args = ["-v", "error", "-of", "json", "-show_entries", "packet=codec_type,pts_time", url];
+  const { stdout } = await promisify(execFile)("ffprobe", args, { maxBuffer: 64 * 1024 * 1024 });
+  const { packets } = JSON.parse(stdout) as { packets: FilePacket[] };
+  const timesOf = (kind: string) =>
+    packets
+      .filter((packet) => packet.codec_type === kind)
+      .map((packet) => Number(packet.pts_time))
+      .sort((left, right) => left - right);
+  return { video: timesOf("video"), audio: timesOf("audio") };
+}
+
+test.each([0, 2])(
+  "RTSP of GStreamer with Digest and %i B-frames plays with sound, goes on after it was gone, and is recorded",
+  async (bFrames) => {
+    const { client } = arena.weir;
+    await using camera = await GStreamerRtsp.start({ bFrames });
+    const source = camera.urlWith(camera.password);
+    const stream = await client.streams.pull({ name: "camera", profiles: [], record: true, pull: { source } });
+    expect(JSON.stringify(stream)).not.toContain(camera.password);
+    const now = async () => (await client.streams.get(stream.id)).status;
+    const pullState = async () => (await now()).pull?.state;
+    await expect.poll(async () => (await now()).state, { timeout: 20_000 }).toBe("live");
+    const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
+    const shown = await player.untilMoving(60);
+    expect(shown.width).toBe(320);
+    expect(shown.audioBytes).toBeGreaterThan(0);
+    await camera.kill();
+    await expect.poll(pullState, { timeout: 30_000 }).toBe("retrying");
+    await camera.restart();
+    await expect.poll(pullState, { timeout: 30_000 }).toBe("pulling");
+    await player.untilMoving(90);
+    await player.close();
+    await client.streams.terminate(stream.id);
+    const session = async () => (await client.sessions.ofStream(stream.id)).items[0];
+    await expect.poll(async () => (await session())?.recordingStatus, { timeout: 40_000 }).toBe("ready");
+    const { video, audio } = await packetsOf((await session())?.mp4Url ?? "");
+    const steps = video.slice(1).map((time, at) => time - (video[at] ?? 0));
+    // One gap where the camera was away; no two pictures of the same moment.
+    expect(steps.filter((step) => step > 0.1).length).toBeLessThanOrEqual(1);
+    expect(Math.min(...steps)).toBeGreaterThan(0.01);
+    expect(Math.abs((video[0] ?? 0) - (audio[0] ?? 9))).toBeLessThan(1.2);
+    expect(Math.abs((video.at(-1) ?? 0) - (audio.at(-1) ?? 9))).toBeLessThan(0.5);
+    const wrong = await client.streams.pull({ name: "w", profiles: [], pull: { source: camera.urlWith("not0it") } });
+    const wrongPull = async () => (await client.streams.get(wrong.id)).status.pull;
+    await expect.poll(async () => (await wrongPull())?.state, { timeout: 20_000 }).toBe("retrying");
+    expect((await wrongPull())?.reason).toBe("The source answered 401. Check its user name and password.");
+    await client.streams.delete(wrong.id);
+    expect(arena.weir.log).not.toMatch(new RegExp(`${camera.password}|not0it`));
+  },
+);
 
 test("a source with a wrong password, and one that is not there, are tried again with a reason", async () => {
   const { client } = arena.weir;

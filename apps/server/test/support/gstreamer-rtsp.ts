@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { freePort } from "./weir-process.ts";
+
+/** The Python that the distribution's modules are for, whatever else is in PATH. */
+const PYTHON = "/usr/bin/python3";
+const TYPELIB = "girepository-1.0/GstRtspServer-1.0.typelib";
+const PACKAGES = "gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-{base,good,ugly} gstreamer1.0-libav";
+const FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
+
+const SERVER = `
+import sys, gi
+for name in ("Gst", "GstRtsp", "GstRtspServer"):
+    gi.require_version(name, "1.0")
+from gi.repository import GLib, Gst, GstRtsp, GstRtspServer
+port, user, password, launch = sys.argv[1:]
+Gst.init(None)
+token = GstRtspServer.RTSPToken()
+token.set_string("media.factory.role", "viewer")
+auth = GstRtspServer.RTSPAuth()
+auth.set_supported_methods(GstRtsp.RTSPAuthMethod.DIGEST)
+auth.add_digest(user, password, token)
+factory = GstRtspServer.RTSPMediaFactory()
+factory.set_launch(launch)
+factory.add_role_from_structure(
+    Gst.Structure.new_from_string("viewer, media.factory.access=true, media.factory.construct=true"))
+server = GstRtspServer.RTSPServer()
+server.set_address("127.0.0.1")
+server.set_service(port)
+server.set_auth(auth)
+server.get_mount_points().add_factory("/cam", factory)
+assert server.attach(None) != 0
+print("ready", flush=True)
+GLib.MainLoop().run()
+`;
+
+/** Media of a camera: H.264 with a keyframe each second, and AAC. */
+function launchLine(bFrames: number): string {
+  const profile = bFrames > 0 ? "main" : "constrained-baseline";
+  return [
+    "( videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=320,height=180,framerate=30/1",
+    `! x264enc speed-preset=ultrafast key-int-max=30 bframes=${bFrames} b-adapt=false`,
+    `! video/x-h264,profile=${profile} ! rtph264pay name=pay0 pt=96`,
+    "audiotestsrc is-live=true ! audioconvert ! audio/x-raw,rate=48000,channels=2",
+    "! avenc_aac ! rtpmp4gpay name=pay1 pt=97 )",
+  ].join(" ");
+}
+
+/** The distribution's RTSP server of GStreamer, which wants Digest, on loopback. */
+export class GStreamerRtsp implements AsyncDisposable {
+  readonly user = "viewer";
+  readonly password = "a1camera2word";
+  readonly #port: number;
+  readonly #launch: string;
+  #child: ChildProcess | null = null;
+
+  static async start({ bFrames }: { readonly bFrames: number }): Promise<GStreamerRtsp> {
+    if (!FOLDERS.some((folder) => existsSync(`${folder}/${TYPELIB}`)))
+      throw new Error(`there is no ${TYPELIB}: apt-get install ${PACKAGES}`);
+    const server = new GStreamerRtsp(await freePort(), launchLine(bFrames));
+    await server.restart();
+    return server;
+  }
+
+  private constructor(port: number, launch: string) {
+    this.#port = port;
+    this.#launch = launch;
+  }
+
+  urlWith(password: string): string {
+    return `rtsp://${this.user}:${password}@127.0.0.1:${this.#port}/cam`;
+  }
+
+  /** Starts it again on the same port. It must not be running. Resolves when it listens. */
+  async restart(): Promise<void> {
+    const args = ["-c", SERVER, String(this.#port), this.user, this.password, this.#launch];
+    const child = spawn(PYTHON, args, { stdio: ["ignore", "pipe", "inherit"] });
+    this.#child = child;
+    const exited = once(child, "exit").then(([code]) => {
+      throw new Error(`GStreamer's RTSP server ended with ${code} before it listened: apt-get install ${PACKAGES}`);
+    });
+    exited.catch(() => {});
+    await Promise.race([once(createInterface(child.stdout), "line"), exited]);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kill();
+  }
+}
