@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { DialogForm } from "../../shared/components/dialog-form.tsx";
-import { ValueField } from "../../shared/components/value-field.tsx";
+import { masked, ValueField } from "../../shared/components/value-field.tsx";
 import { parseOrigins } from "../../shared/lib/origins.ts";
 import { strings } from "../../shared/strings.ts";
 import { accessOf, KINDS, type Kind } from "./api-key-access.ts";
@@ -18,7 +18,7 @@ export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }
     once: text.once,
     fields: (
       <>
-        <ValueField label={text.key} value={create.data.key} secret />
+        <ValueField label={text.key} value={create.data.key} concealed={masked(create.data.key)} />
         <ApiKeySample apiKey={create.data.key} />
       </>
     ),

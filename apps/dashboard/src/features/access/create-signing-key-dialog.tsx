@@ -3,7 +3,7 @@ import { IconDownload } from "@tabler/icons-react";
 import type { CreatedSigningKey } from "@weir/contract";
 import { useState } from "react";
 import { DialogForm } from "../../shared/components/dialog-form.tsx";
-import { ValueField } from "../../shared/components/value-field.tsx";
+import { masked, ValueField } from "../../shared/components/value-field.tsx";
 import { downloadText } from "../../shared/lib/download.ts";
 import { strings } from "../../shared/strings.ts";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
@@ -53,7 +53,7 @@ function shown({ name, privateKey, publicKey }: CreatedSigningKey) {
     once: text.dialog.once,
     fields: (
       <>
-        <ValueField label={text.dialog.privateKey} value={privateKey} secret />
+        <ValueField label={text.dialog.privateKey} value={privateKey} concealed={masked(privateKey)} />
         <ValueField label={text.dialog.publicKey} value={publicKey} />
         <p className="quiet">{text.dialog.sampleHint}</p>
       </>

@@ -2,11 +2,18 @@ import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CodeBlock } from "../../shared/components/code-block.tsx";
 import { masked, ValueField } from "../../shared/components/value-field.tsx";
+import { withinSentence } from "../../shared/lib/within-sentence.ts";
 import { strings } from "../../shared/strings.ts";
 import { type PublishAddresses, publishCommands, srtAddress } from "./publish-addresses.ts";
 import classes from "./publish-guide.module.css";
 
 const text = strings.streams.guide;
+
+/** What the addresses have in them, as it is or masked. */
+interface Secrets {
+  readonly key: string;
+  readonly passphrase: string | undefined;
+}
 
 interface Props {
   readonly addresses: PublishAddresses;
@@ -15,27 +22,26 @@ interface Props {
   readonly testBroadcast: ReactNode;
 }
 
-/** Instructions for sending video, with the exact text to paste. The screen masks the key; the clipboard gets all of it. */
+/** Instructions for sending video, with the exact text to paste. The screen masks the secrets in it; the clipboard gets all of it. */
 export function PublishGuide({ addresses, streamKey, testBroadcast }: Props) {
   const { rtmp, rtmps, srt, srtPassphrase, whip } = addresses;
-  const isSecret = streamKey !== null;
   const key = streamKey ?? strings.streams.first.keyPlaceholder;
-  const shownKey = isSecret ? masked(key) : key;
-  const srtWith = (name: string) => (srt === undefined ? null : srtAddress(srt, srtPassphrase, name));
-  const srtField =
-    srt === undefined ? (
-      <p className="quiet">{text.noSrt}</p>
-    ) : (
-      <ValueField label={text.srt} value={srtWith(key) ?? ""} secret={isSecret} />
-    );
-  const command = (title: string, of: (address: string) => string, addressWith: (name: string) => string | null) => {
-    const [address, shown] = [addressWith(key), addressWith(shownKey)];
-    return (
-      address !== null &&
-      shown !== null && <CodeBlock title={title} code={of(address)} shown={of(shown)} what={title.toLowerCase()} />
-    );
+  const secrets: Secrets = { key, passphrase: srtPassphrase };
+  const concealed: Secrets = {
+    key: streamKey === null ? key : masked(streamKey),
+    passphrase: srtPassphrase && masked(srtPassphrase),
   };
-  const rtmpWith = (name: string) => `${rtmp}/${name}`;
+  const field = (label: string, of: (secrets: Secrets) => string) => (
+    <ValueField label={label} value={of(secrets)} concealed={of(concealed)} />
+  );
+  const command = (title: string, of: (secrets: Secrets) => string) => (
+    <CodeBlock title={title} code={of(secrets)} shown={of(concealed)} what={withinSentence(title)} />
+  );
+  const rtmpWith = (known: Secrets) => `${rtmp}/${known.key}`;
+  const srtWith = srt && ((known: Secrets) => srtAddress(srt, known.passphrase, known.key));
+  const whipWith = whip && ((known: Secrets) => `${whip}/${known.key}`);
+  const keyField = field(text.key, (known) => known.key);
+  const noSrt = <p className="quiet">{text.noSrt}</p>;
   return (
     <Tabs defaultValue="obs" keepMounted={false}>
       <Tabs.List aria-label={text.label}>
@@ -49,35 +55,44 @@ export function PublishGuide({ addresses, streamKey, testBroadcast }: Props) {
       <Tabs.Panel value="obs" className={classes.panel ?? ""}>
         <p>{text.obsSteps}</p>
         <ValueField label={text.server} value={rtmp} />
-        <ValueField label={text.key} value={key} secret={isSecret} />
-        <p>{text.obsSrt}</p>
-        {srtField}
-        {whip !== undefined && (
+        {keyField}
+        {srtWith ? (
+          <>
+            <p>{text.obsSrt}</p>
+            {field(text.srt, srtWith)}
+          </>
+        ) : (
+          noSrt
+        )}
+        {whipWith && (
           <>
             <p>{text.obsWhip}</p>
-            <ValueField label={text.whip} value={`${whip}/${key}`} secret={isSecret} />
+            {field(text.whip, whipWith)}
           </>
         )}
         <p className="quiet">{text.obsOutput}</p>
       </Tabs.Panel>
       <Tabs.Panel value="ffmpeg" className={classes.panel ?? ""}>
-        {command(text.generated, publishCommands.ffmpegGenerated, rtmpWith)}
-        {command(text.file, publishCommands.ffmpegFile, rtmpWith)}
-        {command(text.generatedSrt, publishCommands.ffmpegSrt, srtWith)}
+        {command(text.generated, (known) => publishCommands.ffmpegGenerated(rtmpWith(known)))}
+        {command(text.file, (known) => publishCommands.ffmpegFile(rtmpWith(known)))}
+        {srtWith ? command(text.generatedSrt, (known) => publishCommands.ffmpegSrt(srtWith(known))) : noSrt}
       </Tabs.Panel>
       <Tabs.Panel value="gstreamer" className={classes.panel ?? ""}>
-        {command(text.gstreamerSrt, publishCommands.gstreamerSrt, srtWith)}
-        {command(text.gstreamerRtmp, publishCommands.gstreamerRtmp, rtmpWith)}
+        {srtWith ? command(text.gstreamerSrt, (known) => publishCommands.gstreamerSrt(srtWith(known))) : noSrt}
+        {command(text.gstreamerRtmp, (known) => publishCommands.gstreamerRtmp(rtmpWith(known)))}
       </Tabs.Panel>
       <Tabs.Panel value="other" className={classes.panel ?? ""}>
         <p>{text.hardwareSteps}</p>
-        {srtField}
-        <ValueField label={text.oneLine} value={rtmpWith(key)} secret={isSecret} />
-        {rtmps !== undefined && <ValueField label={text.rtmps} value={`${rtmps}/${key}`} secret={isSecret} />}
+        {srtWith ? field(text.srt, srtWith) : noSrt}
+        {field(text.oneLine, rtmpWith)}
+        {rtmps !== undefined && field(text.rtmps, (known) => `${rtmps}/${known.key}`)}
+        <p>{srtWith ? text.partsWithSrt : text.parts}</p>
+        {keyField}
+        {srtWith && srtPassphrase !== undefined && field(text.passphrase, (known) => known.passphrase ?? "")}
       </Tabs.Panel>
       <Tabs.Panel value="browser" className={classes.panel ?? ""}>
-        <p>{whip === undefined ? text.noWhip : text.browserSteps}</p>
-        {whip !== undefined && <ValueField label={text.whip} value={`${whip}/${key}`} secret={isSecret} />}
+        <p>{whipWith ? text.browserSteps : text.noWhip}</p>
+        {whipWith && field(text.whip, whipWith)}
       </Tabs.Panel>
       <Tabs.Panel value="test" className={classes.panel ?? ""}>
         <p>{text.testBody}</p>

@@ -145,7 +145,7 @@ export const streamStrings = {
       "Under Settings → Output, set the keyframe interval to 2 s, the video encoder to H.264 and audio to AAC. For the lowest latency, turn B-frames off. Then press Start Streaming.",
     server: "Server",
     key: "Stream key",
-    obsSrt: "For SRT, leave the stream key empty and paste this address as the server.",
+    obsSrt: "For SRT, keep the service “Custom…”, paste this address as the server and leave the stream key empty.",
     obsWhip: "For WebRTC, choose the service WHIP, paste this address as the server and leave the bearer token empty.",
     srt: "SRT address",
     noSrt:
@@ -156,12 +156,17 @@ export const streamStrings = {
     rtmps: "RTMPS address",
     hardwareSteps:
       "vMix, Larix and most hardware encoders publish over SRT, which survives bad networks, or over RTMP. Each address has everything in it. Set the SRT latency to four times the round trip to this server; the Health tab shows both.",
+    parts:
+      "If your encoder asks for server and stream key separately, the stream key is what follows the last slash of the address.",
+    partsWithSrt:
+      "vMix and others ask for the parts of an SRT address. Choose the mode Caller, take host and port from the address, and enter the stream key as the stream ID.",
+    passphrase: "SRT passphrase",
     browserSteps: "“Broadcast from browser” below uses this address. So do pages and apps of yours that speak WHIP.",
     generatedSrt: "A generated picture and tone, over SRT",
     gstreamerSrt: "A generated picture and tone, over SRT",
     gstreamerRtmp: "A generated picture and tone, over RTMP",
-    generated: "A generated picture and tone",
-    file: "A file, without re-encoding (H.264 or HEVC with AAC)",
+    generated: "A generated picture and tone, over RTMP",
+    file: "A file over RTMP, without re-encoding (H.264 or HEVC with AAC)",
     testBody: "No encoder at hand? Weir can send this stream a moving clock and a tone for 60 seconds.",
     testSend: "Send test broadcast",
     testStarting: "Starting the test broadcast…",

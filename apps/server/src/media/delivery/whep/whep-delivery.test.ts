@@ -271,6 +271,23 @@ describe("WHEP", () => {
     expect(live.peers.peers).toEqual([]);
   });
 
+  it("tells a viewer who comes while the source is away to ask again, with 404 rather than 406, and shows what follows", async () => {
+    await using live = await openLive();
+    live.publication.end("source-lost", "reset");
+    let answer: Response | undefined;
+    void live.watch().then((come) => {
+      answer = come;
+    });
+    const { status, headers } = await until(() => {
+      live.rig.clock.advance(10);
+      return answer;
+    }, "the answer");
+    expect([status, headers.get("retry-after")]).toEqual([404, "2"]);
+    live.rig.publishGate.nextStart = { sessionId: "session-1" };
+    await live.rig.send(live.rig.publish().publication, { seconds: 5, audio: false });
+    expect((await live.watch()).status).toBe(201);
+  });
+
   it("prepares no stream for refused viewers", async () => {
     await using live = await openLive();
     live.rig.playbackGate.isFull = true;

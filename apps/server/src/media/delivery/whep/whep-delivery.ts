@@ -59,14 +59,16 @@ export class WhepDelivery implements OfferTaker {
     const feed = this.#feedOf(session);
     feed.enter();
     await new Promise<void>((resolve) => untilTracks(this.#settings.clock, () => feed.isDecided, resolve));
-    const { refusal } = feed;
-    const viewing = refusal === null ? admission.countViewer() : null;
+    const { hasMedia, refusal } = feed;
+    const viewing = hasMedia && refusal === null ? admission.countViewer() : null;
     if (viewing) {
       const answer = await this.#answer(request, session.sessionId, feed, viewing);
       if ("status" in answer) return answer;
       return { ...answer, playheadMs: Math.round((session.timeline.position.endTicks * 1000) / TICKS_PER_SECOND) };
     }
     this.#leave(session.sessionId, feed);
+    // As for HLS: a player asks again after 404, and gives WebRTC up for good after 406.
+    if (!hasMedia) return OFFLINE;
     return refusal === null ? DENIED : { status: 406, sentence: refusal };
   }
 

@@ -66,15 +66,19 @@ export class WhepFeed implements TimelineSink, WebrtcViewers {
     this.#detach = settings.session.outputs.feed.attach(this, { from: "window" });
   }
 
-  /** True once the session's tracks are known. */
+  /** True once the session's tracks are known, or it has ended. */
   get isDecided(): boolean {
-    return this.#isDecided;
+    return this.#isDecided || this.#isOver;
   }
 
-  /** The reason why it cannot be watched by WebRTC; null if it can. */
+  /** False before the first media, which may be between two stretches, and after the end. */
+  get hasMedia(): boolean {
+    return this.#isDecided && !this.#isOver;
+  }
+
+  /** The reason why its media cannot be watched by WebRTC; null if they can. */
   get refusal(): string | null {
-    if (this.#isOver) return "The stream has ended.";
-    return this.#isDecided ? this.#refusal : "The stream has no media yet. Try again in a moment, or use HLS.";
+    return this.#refusal;
   }
 
   get hasBFrames(): boolean {
