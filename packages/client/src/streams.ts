@@ -2,6 +2,8 @@ import type {
   ListFilter,
   NewStream,
   NewTargetRef,
+  Pull,
+  PullTrial,
   RefusedPublish,
   Stream,
   StreamEvent,
@@ -162,6 +164,11 @@ export class Streams {
   /** Begin to pull the stream from its source. Throws WeirError 400 where it has none. */
   startPull(id: string, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "POST /api/stream/:id/start-pull", { ...options, params: { id } });
+  }
+
+  /** What a source has, or what is wrong with it. Takes at most 10 s. Throws WeirError 429 after 10 trials of a project in a minute. */
+  tryPull(pull: Pull, options: CallOptions = {}): Promise<PullTrial> {
+    return call(this.#transport, "POST /api/stream/pull/try", { ...options, body: pull });
   }
 
   /** Let the server publish a test picture with a clock and a tone to the stream. */

@@ -99,6 +99,27 @@ export const PullStatus = Type.Object({
 });
 export type PullStatus = Static<typeof PullStatus>;
 
+/** What a tried source has (Weir addition). */
+export const SourceTrack = Type.Object({
+  kind: Type.Enum(["video", "audio"]),
+  codec: Type.String({ description: "As in RFC 6381, such as `avc1.640028` or `mp4a.40.2`" }),
+  width: Type.Optional(Type.Integer({ description: "Pixels" })),
+  height: Type.Optional(Type.Integer({ description: "Pixels" })),
+  frameRate: Type.Optional(Type.Number({ description: "Frames per second, where the source says it" })),
+  sampleRate: Type.Optional(Type.Integer({ description: "Hz" })),
+  channels: Type.Optional(Type.Integer({ description: "Audio channels" })),
+});
+export type SourceTrack = Static<typeof SourceTrack>;
+
+/** Answer of `POST /api/stream/pull/try` (Weir addition). */
+export const PullTrial = Type.Object({
+  tracks: Type.Array(SourceTrack),
+  problem: Type.Optional(
+    Type.String({ description: "What is wrong with the source, as a sentence; absent where it can be pulled" }),
+  ),
+});
+export type PullTrial = Static<typeof PullTrial>;
+
 /** Weir addition. */
 export const RetentionDays = Type.Integer({
   minimum: 1,
@@ -134,10 +155,11 @@ const Name = Type.String({ minLength: 1, maxLength: 1000 });
 export const NewStream = exact({ name: Name, pull: Type.Optional(Pull), ...writable });
 export type NewStream = Static<typeof NewStream>;
 
-/** Body of `PATCH /api/stream/{id}`: any subset. `record` and `profiles` cannot change while the stream is active (400). */
+/** Body of `PATCH /api/stream/{id}`: any subset, and Weir's addition `pull`, where null takes the source away. `record` and `profiles` cannot change while the stream is active (400). */
 export const StreamPatch = exact({
   name: Type.Optional(Name),
   suspended: Type.Optional(Type.Boolean()),
+  pull: Type.Optional(Nullable(Pull)),
   ...writable,
 });
 export type StreamPatch = Static<typeof StreamPatch>;

@@ -30,6 +30,7 @@ export const WINDOW_MS = 30_000;
 /** The requests to the media floor. */
 export interface Asked {
   readonly stops: { readonly streamId: string; readonly why: StopReason }[];
+  readonly sources: { readonly url: string; readonly headers: Readonly<Record<string, string>> }[];
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
   /** Streams that came here from another node. */
   readonly moves: StreamMove[];
@@ -107,6 +108,7 @@ export async function startTestDomains(
   const asked: Asked = {
     stops: [],
     moves: [],
+    sources: [],
     broadcasts: [],
     accessChanges: [],
     targetChanges: [],
@@ -185,6 +187,10 @@ export async function startTestDomains(
         },
         targetsChanged: async (streamId) => void asked.targetChanges.push(streamId),
         measureRecording: async ({ id }) => void asked.measured.push(id),
+        trySource: async (source) => {
+          asked.sources.push(source);
+          return { tracks: [{ kind: "video", codec: "avc1.640028" }], problem: null };
+        },
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },
       store: {

@@ -2,6 +2,7 @@
 
 import type { ClipMoments } from "./clip-maker.ts";
 import type { StoredContent } from "./media-catalogue.ts";
+import type { PullSource, SourceTrial } from "./pull-gate.ts";
 
 export type StopReason = "terminated" | "suspended" | "deleted" | "key-rotated";
 
@@ -37,4 +38,6 @@ export interface MediaControl {
   storeMoments(moments: ClipMoments): Promise<StoreAnswer>;
   /** Send a generated picture and tone to the stream through its own ingest, for `seconds`. */
   startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
+  /** Connect to a source as a pull does, and say what it has. Answers within 15 s. The source is at most 6,000 bytes as JSON. */
+  trySource(source: Pick<PullSource, "url" | "headers">): Promise<SourceTrial>;
 }

@@ -18,6 +18,23 @@ export interface PullSource {
 /** `waiting`: a node has yet to begin, or another publisher has the stream. `ended`: the source has, and is not asked again. */
 export type PullState = "waiting" | "connecting" | "pulling" | "retrying" | "ended";
 
+/** `codec`: as in RFC 6381; `sampleRate`: Hz. */
+export interface SourceTrack {
+  readonly kind: "video" | "audio";
+  readonly codec: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly frameRate?: number;
+  readonly sampleRate?: number;
+  readonly channels?: number;
+}
+
+/** What was found at a source. `problem`: what is wrong, as a sentence without the address and without anything that the source sent. */
+export interface SourceTrial {
+  readonly tracks: readonly SourceTrack[];
+  readonly problem: string | null;
+}
+
 export interface PullGate {
   /** The pulls of this node: those it has, and up to `room` further ones that no running node has. */
   claim(room: number): Promise<readonly PullLease[]>;

@@ -4,7 +4,7 @@ import type { ChannelHandler } from "../platform/channel-listener.ts";
 import { ManualClock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import { silentLog } from "../platform/log.ts";
-import type { StoreAnswer } from "../ports/index.ts";
+import type { SourceTrial, StoreAnswer } from "../ports/index.ts";
 import { notifyMediaControl, obeyMediaControl } from "./media-control.ts";
 
 const channels = new Map<string, ChannelHandler[]>();
@@ -28,6 +28,8 @@ const database = {
     return { close: async () => {} };
   },
 };
+const SOURCE = { url: "https://camera.example/a.ts", headers: {} };
+const TRIAL: SourceTrial = { tracks: [{ kind: "video", codec: "avc1.640028" }], problem: null };
 const MOMENTS = { sessionId: "session", projectId: "project", assetId: "clip", fromMs: 1, toMs: 2 };
 
 beforeEach(() => {
@@ -56,6 +58,10 @@ async function obey(nodeId = "here", answer: () => Promise<StoreAnswer> = async 
       },
       measureRecording: note("measureRecording"),
       startTestBroadcast: note("startTestBroadcast"),
+      trySource(source) {
+        note("trySource")(source);
+        return Promise.resolve(TRIAL);
+      },
     },
     log,
   );
@@ -106,6 +112,20 @@ test("a command that nobody waits for and that fails ends no process: it is logg
   await database.notify("media_control", JSON.stringify({ name: "storeMoments", args: [MOMENTS], nodeId: null }));
   await vi.waitUntil(() => log.warn.mock.calls.length > 0);
   expect(log.warn.mock.calls[0]?.[0]).toMatchObject({ command: "storeMoments" });
+});
+
+test("a source is tried by one node, whose answer counts; a node that is silent is waited for 15 s", async () => {
+  serving = ["here", "there"];
+  const [here, there] = [await obey("here"), await obey("there")];
+  expect(await notifyMediaControl(database, clock).trySource(SOURCE)).toEqual(TRIAL);
+  expect([here.calls, there.calls]).toEqual([[["trySource", SOURCE]], []]);
+  serving = ["gone"];
+  const asked = notifyMediaControl(database, clock).trySource(SOURCE);
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(15_000);
+  expect(await asked).toMatchObject({ tracks: [], problem: expect.stringContaining("did not answer") });
+  serving = [];
+  await expect(notifyMediaControl(database, clock).trySource(SOURCE)).rejects.toThrow("no media node");
 });
 
 test("without a media node there is no answer to wait for", async () => {

@@ -3,13 +3,15 @@ import type { Subscription } from "../platform/channel-listener.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
-import type { MediaControl, StoreAnswer } from "../ports/index.ts";
+import type { MediaControl, SourceTrial, StoreAnswer } from "../ports/index.ts";
 import { MediaAnswers, sendAnswer } from "./media-answers.ts";
 
 const CHANNEL = "media_control";
 
 /** A clip waits so long for the segment with its end, 12 s, for late rungs, 3 s, and for the object store, 10 s. */
 const MAX_ANSWER_MS = 26_000;
+/** A source is tried for 10 s. */
+const MAX_TRIAL_MS = 15_000;
 /** The best answer first: where several nodes had a part of a session, one of them has the moments. */
 const ANSWERS: readonly StoreAnswer[] = ["stored", "too-many", "failed", "not-here"];
 
@@ -73,6 +75,14 @@ export function notifyMediaControl(
       const [nodeId] = await findMediaNodes(database.db, ["serving"]);
       if (!nodeId) throw new NoMediaNode();
       await send({ name: "startTestBroadcast", args, nodeId });
+    },
+    /** Throws `NoMediaNode`. */
+    async trySource(...args) {
+      const [nodeId] = await findMediaNodes(database.db, ["serving"]);
+      if (!nodeId) throw new NoMediaNode();
+      const ask = (answerTo: string) => send({ name: "trySource", args, nodeId, answerTo });
+      const [trial] = await answers.ask<SourceTrial>([nodeId], ask, MAX_TRIAL_MS);
+      return trial ?? { tracks: [], problem: "The media node did not answer. Try again in a moment." };
     },
   };
 }

@@ -114,6 +114,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
       targetsChanged: (streamId) => plane.targetsChanged(streamId),
       measureRecording: (content) => plane.measureRecording(content),
       storeMoments: (moments) => plane.storeMoments(moments),
+      trySource: (source) => ingests.trySource(source),
       startTestBroadcast: (streamKey, seconds) =>
         void broadcasts.start({ url: `rtmp://${self}:${listeners.rtmp.port}/live/${streamKey}`, seconds }),
     },

@@ -1,13 +1,13 @@
 import type { Socket } from "node:dgram";
 import type { MediaPlane } from "../media/index.ts";
-import { Pulls, publishSettings, RtmpServer, SrtIngest, WhipIngest } from "../media/ingest/index.ts";
+import { Pulls, publishSettings, RtmpServer, SourceTrials, SrtIngest, WhipIngest } from "../media/ingest/index.ts";
 import type { SrtProcess } from "../media/srt/index.ts";
 import type { TranscodeChildren } from "../media/transcode/index.ts";
 import { StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
 import type { Listener } from "../platform/listener.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
-import type { PublishGate, PullGate } from "../ports/index.ts";
+import type { MediaControl, PublishGate, PullGate } from "../ports/index.ts";
 import { openSrt } from "./open-srt.ts";
 import type { Opening } from "./opening.ts";
 
@@ -24,6 +24,7 @@ export interface IngestRoleSettings {
 
 export interface Ingests extends AsyncDisposable {
   readonly isSrtOpen: boolean;
+  readonly trySource: MediaControl["trySource"];
   /** No new publishers over RTMP and SRT; present ones go on. */
   stopListening(): void;
 }
@@ -48,6 +49,9 @@ export async function openIngests(
   opened.defer(() => pulls.close());
   pulls.start();
 
+  const trials = new SourceTrials({ clock, log, children, outbound, srt, memory: plane.memory.packets });
+  opened.defer(() => trials.close());
+
   const reserved = await openUdp(listeners.webrtc, log);
   if (listeners.webrtc && reserved) {
     const { port } = listeners.webrtc;
@@ -66,6 +70,7 @@ export async function openIngests(
   const all = opened.move();
   return {
     isSrtOpen,
+    trySource: (source) => trials.try(source),
     stopListening() {
       rtmp.stopListening();
       srt.stopListening();

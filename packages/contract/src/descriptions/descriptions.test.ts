@@ -54,7 +54,7 @@ describe("every public operation", () => {
 
   it("says so where its status is the public API's, and another than that of its like", () => {
     // They store nothing.
-    const answers = ["tryAccess", "createOwnerToken"];
+    const answers = ["tryAccess", "createOwnerToken", "tryPull"];
     for (const { name, route, description } of described) {
       const { status } = route.success;
       const creates = route.method === "POST" && !route.path.includes(":") && !answers.includes(name);

@@ -56,9 +56,9 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   patchStream: {
     description:
-      "Changes the given fields and leaves all others as they are. Changes of targets, the playback policy and `suspended` take effect at once, also for a live stream; `record` and `profiles` can only change while the stream is not active. There is no body in the answer, as clients of the public API expect. Answers 204 without the object: clients of the public API expect that.",
+      "Changes the given fields and leaves all others as they are. Changes of targets, the playback policy and `suspended` take effect at once, also for a live stream; `record` and `profiles` can only change while the stream is not active. A pull goes on from a changed `pull.source`; `pull: null` ends it and takes the source away. There is no body in the answer, as clients of the public API expect. Answers 204 without the object: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { name: "Main stage, day 2", playbackPolicy: { type: "jwt" } } },
-    errors: [...invalidStream, "not-found"],
+    errors: [...invalidStream, "not-found", "not-implemented"],
   },
   patchStreamRecord: {
     description:
@@ -104,6 +104,20 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
       "Makes a media node connect to the stream's `pull.source` and publish what it sends. A source that fails is asked again after increasing delays of at most a minute; `status.pull` says why. It goes on until the source ends or the stream is terminated. A pull that is running already starts anew.",
     example: { params: { id: ids.stream } },
     errors: ["bad-request", "not-found", "stream-suspended"],
+  },
+  tryPull: {
+    description:
+      "Connects to a source as a pull does, for at most 10 seconds, and returns the first video and audio track that it sends, or what is wrong with it. Nothing is published, and no stream changes. A source that refuses the connection, does not answer or closes the connection is answered with one and the same sentence; nothing of what it sends is shown. A project may try 10 sources a minute.",
+    example: {
+      body: { source: "https://camera.example.com/harbour/index.m3u8" },
+      answer: {
+        tracks: [
+          { kind: "video", codec: "avc1.640028", width: 1920, height: 1080, frameRate: 25 },
+          { kind: "audio", codec: "mp4a.40.2", sampleRate: 48_000, channels: 2 },
+        ],
+      },
+    },
+    errors: ["bad-request", "private-address", "not-implemented"],
   },
   rotateStreamKey: {
     description:

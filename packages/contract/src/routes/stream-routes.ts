@@ -5,6 +5,8 @@ import { flag, none, ok, type Route } from "../route.ts";
 import {
   NewStream,
   NewTargetRef,
+  Pull,
+  PullTrial,
   RecordPatch,
   RefusedPublish,
   Stream,
@@ -92,7 +94,7 @@ export const streamRoutes = {
     auth: "key",
     body: StreamPatch,
     success: none,
-    failures: [400, 404, 422],
+    failures: [400, 404, 422, 501],
   },
   patchStreamRecord: {
     method: "PATCH",
@@ -163,6 +165,15 @@ export const streamRoutes = {
     auth: "key",
     success: none,
     failures: [400, 404],
+  },
+  tryPull: {
+    method: "POST",
+    path: "/api/stream/pull/try",
+    summary: "Try a source before a stream is pulled from it",
+    auth: "key",
+    body: Pull,
+    success: ok(PullTrial),
+    failures: [400, 422, 501],
   },
   rotateStreamKey: {
     method: "POST",

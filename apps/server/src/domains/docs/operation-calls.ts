@@ -32,6 +32,7 @@ const calls: OperationCalls = {
   terminateStream: (weir, { id }) => weir.streams.terminate(id),
   pullStream: (weir, { body }) => weir.streams.pull(body),
   startPull: (weir, { id }) => weir.streams.startPull(id),
+  tryPull: (weir, { body }) => weir.streams.tryPull(body),
   rotateStreamKey: (weir, { id }) => weir.streams.rotateKey(id),
   listRefusedPublishes: (weir, { id }) => weir.streams.refusedPublishes(id),
   testBroadcast: (weir, { id, body }) => weir.streams.testBroadcast(id, body),

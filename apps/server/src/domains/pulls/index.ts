@@ -1,4 +1,5 @@
 /** Public interface of pulls. */
 export { StreamPullGate } from "./pull-leases.ts";
 export { checkPull, hidePull } from "./pull-source.ts";
-export { endedPull, lockStreamsToPull, type PullKey, pullKeyOf, startPull } from "./pull-store.ts";
+export { changedPull, endedPull, lockStreamsToPull, type PullKey, pullKeyOf, startPull } from "./pull-store.ts";
+export { PullTrials } from "./pull-trials.ts";

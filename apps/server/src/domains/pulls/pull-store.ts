@@ -1,3 +1,4 @@
+import type { Pull } from "@weir/contract";
 import { sql } from "kysely";
 import { BadRequest } from "../api/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
@@ -49,6 +50,17 @@ export async function startPull(
   await sql`
     update stream set pull_wanted = true, pull_version = pull_version + 1, pull_status = ${JSON.stringify({ state: "waiting", since: at })}::jsonb
     where id = ${id} and project_id = ${projectId} and not (pull_wanted and ${goesOn})`.execute(trx);
+}
+
+/** What a row becomes with another source, from which a pull then goes on, or with none. */
+export function changedPull(row: StreamRow, pull: Pull | null, at: number) {
+  const isWanted = row.pull_wanted && pull !== null;
+  return {
+    pull: pull && JSON.stringify(pull),
+    pull_wanted: isWanted,
+    pull_version: Number(row.pull_version) + 1,
+    pull_status: isWanted ? JSON.stringify({ state: "waiting", since: at }) : null,
+  };
 }
 
 /** What a row becomes when its broadcast is terminated: its source is not asked again. */

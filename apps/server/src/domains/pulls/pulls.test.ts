@@ -162,3 +162,42 @@ it("streams that are suspended or deleted are not pulled", async () => {
   await kit.call("PATCH", `/api/stream/${one.id}`, { suspended: false });
   expect(await leaseOf(one.id)).toBeDefined();
 });
+
+it("a patch gives a stream a source, another one, or none; a pull goes on from the new one", async () => {
+  const { id } = (await kit.call("POST", "/api/stream", { name: "s" })).json<Stream>();
+  const patch = async (pull: unknown) => (await kit.call("PATCH", `/api/stream/${id}`, { pull })).statusCode;
+  const [first, second] = [newSource(), newSource()];
+  expect(await patch({ source: first })).toBe(204);
+  expect(await leaseOf(id)).toBeUndefined();
+  expect((await kit.call("POST", `/api/stream/${id}/start-pull`)).statusCode).toBe(204);
+  const { version } = (await leaseOf(id)) ?? { version: 0 };
+  expect(await patch({ source: first })).toBe(204);
+  expect(await leaseOf(id)).toMatchObject({ version });
+  expect(await patch({ source: second })).toBe(204);
+  expect(await leaseOf(id)).toMatchObject({ version: version + 1 });
+  expect(await read(id)).toMatchObject({ pull: { source: hidden(second) }, status: { pull: { state: "waiting" } } });
+  expect(await patch({ source: hidden(second) })).toBe(400);
+  expect(await patch({ source: "ftp://camera.example.com/a" })).toBe(400);
+  expect(await patch(null)).toBe(204);
+  expect(await leaseOf(id)).toBeUndefined();
+  const { pull, status } = await read(id);
+  expect([pull, status.pull]).toEqual([undefined, undefined]);
+});
+
+it("a source is tried by a media node, ten times a minute and project, and not at all where it is not called", async () => {
+  const attempt = (pull: unknown) => kit.call("POST", "/api/stream/pull/try", pull as Record<string, unknown>);
+  const headers = { Authorization: "Bearer secret" };
+  const pull = { source: newSource(), headers };
+  expect((await attempt({ source: "ftp://camera.example.com/a.ts" })).statusCode).toBe(400);
+  expect((await attempt({ source: hidden(newSource()) })).statusCode).toBe(400);
+  expect((await attempt({ ...pull, headers: { a: "b".repeat(4_000), b: "c".repeat(4_000) } })).statusCode).toBe(400);
+  expect(kit.asked.sources).toEqual([]);
+  const answer = await attempt(pull);
+  expect([answer.statusCode, answer.json()]).toEqual([200, { tracks: [{ kind: "video", codec: "avc1.640028" }] }]);
+  expect(kit.asked.sources).toEqual([{ url: pull.source, headers }]);
+  const others = [];
+  for (let i = 0; i < 10; i++) others.push((await attempt(pull)).statusCode);
+  expect(others).toEqual([...Array(9).fill(200), 429]);
+  kit.clock.advance(60_000);
+  expect((await attempt(pull)).statusCode).toBe(200);
+});

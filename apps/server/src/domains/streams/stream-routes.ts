@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { seesSecretsOf } from "../accounts/index.ts";
 import { ApiRoutes, found, isSet, listOf, NotFound, type Principal, type RawQuery, textOf } from "../api/index.ts";
 import type { RefusedPublishes } from "../live/index.ts";
-import { pullKeyOf } from "../pulls/index.ts";
+import { PullTrials, pullKeyOf } from "../pulls/index.ts";
 import type { StreamRow } from "../schema.ts";
 import { readStreamInfo } from "./stream-info.ts";
 import { streamRecord, withoutSecrets } from "./stream-record.ts";
@@ -18,6 +18,7 @@ export interface StreamRoutesDeps extends StreamServiceDeps {
 export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void {
   const api = new ApiRoutes(app, deps);
   const streams = new StreamService(deps);
+  const trials = new PullTrials(deps);
   const list = listOf(deps.db, "stream", {
     fields: streamFields,
     order: "lastSeen-true,createdAt-true",
@@ -71,6 +72,7 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
     return shown(principal, stream);
   });
   api.on(routes.startPull, async ({ principal, id }) => streams.startPull(principal, id));
+  api.on(routes.tryPull, async ({ principal, body }) => trials.try(principal, body));
   api.on(routes.rotateStreamKey, async ({ principal, id }) => shown(principal, await streams.rotateKey(principal, id)));
   api.on(routes.addStreamTarget, async ({ principal, id, body }) => streams.addTarget(principal, id, body));
   api.on(routes.removeStreamTarget, async ({ principal, id, params, query }) =>

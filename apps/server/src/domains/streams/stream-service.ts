@@ -18,7 +18,7 @@ import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
 import { applyToStream, isActive, lockLiveStreams } from "../live/index.ts";
 import { resolveTargets, tellTargetsChanged } from "../multistream/index.ts";
 import { updateOwned } from "../owned-row.ts";
-import { checkPull, endedPull, lockStreamsToPull, type PullKey, startPull } from "../pulls/index.ts";
+import { changedPull, checkPull, endedPull, lockStreamsToPull, type PullKey, startPull } from "../pulls/index.ts";
 import { deleteRecordings, refuseViewers } from "../recordings/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { sessionsOfStreams } from "../sessions/index.ts";
@@ -98,6 +98,7 @@ export class StreamService {
 
   async patch(owner: Owner, id: string, patch: StreamPatch): Promise<void> {
     checkSrtPassphrase(patch);
+    if (patch.pull) checkPull(patch.pull, this.#deps.outbound);
     const { playback_id: playbackId } = await this.find(owner, id);
     await checkPolicy(this.#deps.findAccessWebhook, owner.projectId, patch.playbackPolicy);
     const stops = await this.#deps.db.transaction().execute(async (trx) => {
@@ -306,6 +307,9 @@ export class StreamService {
       ...(patch.userTags === undefined ? {} : { user_tags: json(patch.userTags) }),
       ...(patch.playbackPolicy === undefined ? {} : { playback_policy: json(patch.playbackPolicy) }),
       ...(patch.retentionDays === undefined ? {} : { retention_days: patch.retentionDays }),
+      ...(patch.pull === undefined || isDeepStrictEqual(row.pull, patch.pull)
+        ? {}
+        : changedPull(row, patch.pull, this.#deps.clock.now())),
       ...(patch.dvr === undefined ? {} : { dvr_minutes: minutesOf(patch.dvr) }),
       ...(patch.recordingSpec === undefined ? {} : { recording_spec: json(storedSpec(patch.recordingSpec)) }),
       ...(targets ? { targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)) } : {}),

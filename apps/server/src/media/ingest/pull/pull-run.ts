@@ -2,18 +2,12 @@ import { BackOff } from "../../../platform/retry.ts";
 import type { PullGate, PullLease, PullSource, PullState } from "../../../ports/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import type { PublishSettings } from "../publish-settings.ts";
-import { TsToPackets } from "../ts/ts-to-packets.ts";
-import { openSource, type SourceOpening } from "./open-source.ts";
+import type { SourceOpening } from "./open-source.ts";
 import type { PacedMemory } from "./paced-memory.ts";
 import { type PullEnd, PullPublisher } from "./pull-publisher.ts";
-import { RTSP } from "./rtsp/rtsp-kind.ts";
+import { withKindOf } from "./source-kinds.ts";
 import type { SourceKind } from "./source-reader.ts";
 import { wait } from "./wait.ts";
-
-const TRANSPORT_STREAM: SourceKind<Uint8Array> = {
-  open: openSource,
-  reader: (sink, settings) => new TsToPackets(sink, settings),
-};
 
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
@@ -89,7 +83,7 @@ export class PullRun {
   }
 
   #attempt(source: PullSource): Promise<PullEnd> {
-    return /^rtsps?:/i.test(source.url) ? this.#pull(source, RTSP) : this.#pull(source, TRANSPORT_STREAM);
+    return withKindOf(source.url, (kind) => this.#pull(source, kind));
   }
 
   async #pull<Piece>(source: PullSource, kind: SourceKind<Piece>): Promise<PullEnd> {
