@@ -70,9 +70,35 @@ function* unitsOf(hvcC: Uint8Array): Generator<{ readonly type: number; readonly
   }
 }
 
-/** ITU-T H.265 7.3.2.2.1. */
+/**
+ * Number of pictures that may precede another one in decoding order and follow it in output order: 0 without B-frames. Throws `FormatError` when
+ * `hvcC` has no readable SPS.
+ */
+export function hevcReorderFrames(hvcC: Uint8Array): number {
+  const bits = new BitReader(withoutEmulationPrevention(findSps(hvcC)), 2);
+  const { subLayers } = readSpsFields(bits);
+  bits.unsignedExpGolomb(); // bit_depth_chroma_minus8
+  bits.unsignedExpGolomb(); // log2_max_pic_order_cnt_lsb_minus4
+  let frames = 0;
+  // The last is of all sub-layers together.
+  for (let layers = bits.flag() ? subLayers + 1 : 1; layers > 0; layers--) {
+    bits.unsignedExpGolomb(); // sps_max_dec_pic_buffering_minus1
+    frames = bits.unsignedExpGolomb();
+    bits.unsignedExpGolomb(); // sps_max_latency_increase_plus1
+  }
+  return frames;
+}
+
 function readSps(sps: Uint8Array): Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth" | "range"> {
   const bits = new BitReader(withoutEmulationPrevention(sps), 2);
+  const { subLayers, ...shape } = readSpsFields(bits);
+  return { ...shape, range: readVideoRange(bits, (rest) => readHevcTransfer(rest, subLayers)) };
+}
+
+/** ITU-T H.265 7.3.2.2.1, up to the bit depth of luma. `subLayers` is sps_max_sub_layers_minus1. */
+function readSpsFields(
+  bits: BitReader,
+): Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth"> & { readonly subLayers: number } {
   bits.skip(4);
   const subLayers = bits.bits(3);
   bits.skip(1);
@@ -92,8 +118,7 @@ function readSps(sps: Uint8Array): Pick<VideoDescription, "width" | "height" | "
   const width = codedWidth - (left + right) * (subsampled === 1 || subsampled === 2 ? 2 : 1);
   const height = codedHeight - (top + bottom) * (subsampled === 1 ? 2 : 1);
   checkSize(width, height, bits.byteOffset);
-  const range = readVideoRange(bits, (rest) => readHevcTransfer(rest, subLayers));
-  return { width, height, chroma, bitDepth, range };
+  return { width, height, chroma, bitDepth, subLayers };
 }
 
 /** H.265 7.3.3. `subLayers` is sps_max_sub_layers_minus1. */

@@ -3,6 +3,7 @@ import {
   describeAac,
   describeAvc,
   describeHevc,
+  hevcReorderFrames,
   lengthPrefixed,
   lengthPrefixedToAnnexB,
 } from "@weir/formats/codecs";
@@ -98,7 +99,7 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
       (bytes) => memory.allocate(bytes),
       (config) => {
         const { codecString, width, height, frameRate } = (codec === "avc" ? describeAvc : describeHevc)(config);
-        times.configure(codec === "avc" ? avcReorderFrames(config) : null, frameRate);
+        times.configure((codec === "avc" ? avcReorderFrames : hevcReorderFrames)(config), frameRate);
         const rate = frameRate === null ? {} : { frameRate };
         this.#hasTrack = true;
         this.#sink.track({ ...{ id: VIDEO_TRACK, kind: "video", codec, config, codecString, width, height }, ...rate });
