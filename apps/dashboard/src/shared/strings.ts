@@ -7,6 +7,7 @@ import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
 import { overviewStrings } from "./strings/overview-strings.ts";
 import { playerStrings } from "./strings/player-strings.ts";
+import { pullStrings } from "./strings/pull-strings.ts";
 import { sessionStrings } from "./strings/session-strings.ts";
 import { shareStrings } from "./strings/share-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
@@ -111,6 +112,7 @@ export const strings = {
   clips: clipStrings,
   events: eventStrings,
   multistream: multistreamStrings,
+  pulls: pullStrings,
   usage: usageStrings,
   viewers: viewerStrings,
   wall: wallStrings,

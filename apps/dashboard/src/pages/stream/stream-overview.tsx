@@ -5,6 +5,7 @@ import type { Stream } from "@weir/contract";
 import type { ReactNode } from "react";
 import { ingestQuery } from "../../features/account/account-queries.ts";
 import { BroadcastLink } from "../../features/broadcast/broadcast-link.tsx";
+import { PullPanel } from "../../features/pulls/pull-panel.tsx";
 import { ShareButton } from "../../features/share/share-button.tsx";
 import { LadderPanel } from "../../features/streams/ladder-panel.tsx";
 import { PublishGuide } from "../../features/streams/publish-guide.tsx";
@@ -49,6 +50,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             <BroadcastLink streamId={stream.id} />
           </Folded>
         </Panel>
+        <PullPanel stream={stream} isFolded={isPhone || !stream.pull} />
         <LadderPanel stream={stream} isFolded={isPhone} />
       </div>
       <div className={page.stack}>

@@ -1,0 +1,60 @@
+import type { Pull, SourceTrack } from "@weir/contract";
+import { strings } from "../../shared/strings.ts";
+
+const text = strings.pulls;
+const HIDDEN = "***";
+
+/** A source as a form has it. */
+export interface PullDraft {
+  readonly source: string;
+  /** One on each line. */
+  readonly headers: string;
+}
+
+/** The draft of a present source; empty where Weir hides parts of it, which must be typed again. */
+export function draftOf(pull: Pull | undefined): PullDraft {
+  return { source: !pull || hasHidden(pull) ? "" : pull.source, headers: "" };
+}
+
+/** Weir hides a part of the source. */
+export function hasHidden({ source, headers = {} }: Pull): boolean {
+  return source.includes(HIDDEN) || Object.values(headers).includes(HIDDEN);
+}
+
+/** The source that the form describes; null while it is incomplete. */
+export function pullOf(draft: PullDraft): Pull | null {
+  const source = draft.source.trim();
+  const headers = headersOf(draft.headers);
+  if (!/^[a-z]+:\/\/[^/\s]+\S*$/i.test(source) || headers === null) return null;
+  return { source, ...(Object.keys(headers).length > 0 && { headers }) };
+}
+
+/** Null where a line is not one. */
+export function headersOf(lines: string): Record<string, string> | null {
+  const headers: Record<string, string> = {};
+  for (const line of lines.split("\n").filter((each) => each.trim() !== "")) {
+    const [, name, value] = line.match(/^\s*([^\s:]+)\s*:\s*(\S.*?)\s*$/) ?? [];
+    if (name === undefined || value === undefined) return null;
+    headers[name] = value;
+  }
+  return headers;
+}
+
+/** For code that others may see. */
+export function masked(pull: Pull): Pull {
+  const { source, headers } = pull;
+  return {
+    source: source
+      .replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1USER:PASSWORD@")
+      .replace(/([?&](?:streamid|passphrase)=)[^&]*/gi, "$1SECRET"),
+    ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, "SECRET"])) }),
+  };
+}
+
+/** A track in words. */
+export function trackText(track: SourceTrack): string {
+  const { kind, codec, width = 0, height = 0, frameRate, sampleRate = 0, channels = 0 } = track;
+  if (kind === "audio") return text.audio(String(sampleRate / 1000), text.channels(channels), codec);
+  const rate = frameRate === undefined ? null : String(Math.round(frameRate * 100) / 100);
+  return text.video(`${width} × ${height}`, codec, rate);
+}

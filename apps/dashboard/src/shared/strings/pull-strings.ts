@@ -1,0 +1,46 @@
+/** Texts of the source that a stream is pulled from. */
+export const pullStrings = {
+  title: "Pull from a source",
+  hint: "Weir connects to a camera, an encoder or another server and publishes what it sends. No encoder has to reach Weir.",
+  set: "Set source",
+  edit: "Change source",
+  start: "Start pull",
+  restart: "Restart pull",
+  stop: "Stop pull",
+  remove: "Remove source",
+  removed: "Source removed",
+  removeAsk: {
+    title: (name: string) => `Remove the source of ${name}?`,
+    body: "Weir stops pulling immediately. The stream, its key and its recordings stay.",
+    confirm: "Remove source",
+  },
+  source: "Source",
+  since: "Since",
+  notStarted: "Not started",
+  states: {
+    waiting: "Waiting",
+    connecting: "Connecting",
+    pulling: "Pulling",
+    retrying: "Retrying",
+    ended: "Ended",
+  },
+  form: {
+    title: "Pull from a source",
+    address: "Address",
+    addressHint:
+      "rtsp:// for a camera, https:// or http:// for HLS and MPEG-TS, srt:// for an SRT listener. User name and password may be in it; Weir never shows them again.",
+    again:
+      "Weir does not show the present user name, password or keys. Type the whole address, and the headers, again.",
+    headers: "Headers",
+    headersHint:
+      "Optional, one on each line, for example “Authorization: Bearer …”. They go to the source's own host alone.",
+    badHeaders: "Each line needs a name, a colon and a value.",
+    try: "Try this source",
+    found: "Found:",
+    submit: "Save and start",
+  },
+  video: (size: string, codec: string, rate: string | null) =>
+    `video ${size} (${codec})${rate === null ? "" : `, ${rate} frames/s`}`,
+  audio: (kilohertz: string, channels: string, codec: string) => `audio ${kilohertz} kHz, ${channels} (${codec})`,
+  channels: (count: number) => (count === 1 ? "mono" : count === 2 ? "stereo" : `${count} channels`),
+} as const;
