@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startUploads, type UploadRig } from "./upload-test-rig.ts";
 
 const rig = await startUploads();
@@ -42,6 +42,12 @@ const serve: Answer = ({ headers }, response) => {
   return response.writeHead(206, { etag: '"v1"', "content-range": range }).end(FILE.subarray(Number(from)));
 };
 
+/** The connection is lost once the server has this much on its disk. */
+async function lostAfter(bytes: number, response: ServerResponse): Promise<void> {
+  await vi.waitUntil(async () => (await rig.spooledBytes(id)) === bytes, { timeout: 15_000 });
+  response.destroy();
+}
+
 const fetchInto = (server: UploadRig["server"], url: string, maxBytes = 1_000_000) =>
   server.import({ id, url, maxBytes, signal: new AbortController().signal, onProgress: async () => {} });
 
@@ -73,7 +79,8 @@ describe("a file at an address", () => {
     const { url, asked } = await hostThat((request, response, count) => {
       if (count > 1) return serve(request, response, count);
       response.writeHead(200, { etag: '"v1"', "content-length": FILE.length });
-      response.write(FILE.subarray(0, 250_000), () => setTimeout(() => response.destroy(), 50));
+      response.write(FILE.subarray(0, 250_000));
+      void lostAfter(250_000, response);
     });
     await passingPauses(fetchInto(rig.server, url));
     expect(asked[1]?.headers).toMatchObject({ range: "bytes=250000-", "if-range": '"v1"' });
@@ -85,7 +92,8 @@ describe("a file at an address", () => {
       const file = count === 1 ? Buffer.alloc(FILE.length) : FILE;
       response.writeHead(200, { etag: `"v${count}"`, "content-length": file.length });
       if (count > 1) return response.end(file);
-      response.write(file.subarray(0, 100_000), () => setTimeout(() => response.destroy(), 50));
+      response.write(file.subarray(0, 100_000));
+      void lostAfter(100_000, response);
     });
     await passingPauses(fetchInto(rig.server, url));
     expect((await rig.stored(id)).equals(FILE)).toBe(true);
