@@ -18,7 +18,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function familyOf(pid: number): number[] {
+/** A process and all its descendants. Linux only. */
+export function familyOf(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap((child) => familyOf(child))];
 }
 
