@@ -7,7 +7,7 @@ import { freePort } from "./weir-process.ts";
 /** The Python that the distribution's modules are for, whatever else is in PATH. */
 const PYTHON = "/usr/bin/python3";
 const TYPELIB = "girepository-1.0/GstRtspServer-1.0.typelib";
-const PACKAGES = "gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-{base,good,ugly} gstreamer1.0-libav";
+const PACKAGES = "gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-{base,good,bad,ugly} gstreamer1.0-libav";
 const FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
 
 const SERVER = `
@@ -36,16 +36,23 @@ print("ready", flush=True)
 GLib.MainLoop().run()
 `;
 
-/** Media of a camera: H.264 with a keyframe each second, and AAC. */
-function launchLine(bFrames: number): string {
-  const profile = bFrames > 0 ? "main" : "constrained-baseline";
-  return [
-    "( videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=320,height=180,framerate=30/1",
-    `! x264enc speed-preset=ultrafast key-int-max=30 bframes=${bFrames} b-adapt=false`,
-    `! video/x-h264,profile=${profile} ! rtph264pay name=pay0 pt=96`,
-    "audiotestsrc is-live=true ! audioconvert ! audio/x-raw,rate=48000,channels=2",
-    "! avenc_aac ! rtpmp4gpay name=pay1 pt=97 )",
-  ].join(" ");
+const PICTURE = "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=320,height=180,framerate=30/1";
+const X264 = "x264enc speed-preset=ultrafast key-int-max=30 b-adapt=false";
+const X265 = "x265enc speed-preset=ultrafast key-int-max=30 option-string=no-open-gop=1:bframes=2:b-adapt=0";
+const AAC = "audio/x-raw,rate=48000,channels=2 ! avenc_aac ! rtpmp4gpay";
+const PAYLOADS = {
+  "H.264 and AAC": [`${X264} bframes=0 ! video/x-h264,profile=constrained-baseline ! rtph264pay`, AAC],
+  "H.264 with B-frames and AAC": [`${X264} bframes=2 ! video/x-h264,profile=main ! rtph264pay`, AAC],
+  "HEVC with B-frames and G.711": [`${X265} ! rtph265pay`, "audio/x-raw,rate=8000,channels=1 ! alawenc ! rtppcmapay"],
+} as const;
+
+/** What it sends, with a keyframe each second. */
+export type RtspMedia = keyof typeof PAYLOADS;
+
+function launchLine(media: RtspMedia): string {
+  const [video, audio] = PAYLOADS[media];
+  const sound = `audiotestsrc is-live=true ! audioconvert ! audioresample ! ${audio} name=pay1`;
+  return `( ${PICTURE} ! ${video} name=pay0 pt=96 ${sound} )`;
 }
 
 /** The distribution's RTSP server of GStreamer, which wants Digest, on loopback. */
@@ -56,10 +63,10 @@ export class GStreamerRtsp implements AsyncDisposable {
   readonly #launch: string;
   #child: ChildProcess | null = null;
 
-  static async start({ bFrames }: { readonly bFrames: number }): Promise<GStreamerRtsp> {
+  static async start(media: RtspMedia): Promise<GStreamerRtsp> {
     if (!FOLDERS.some((folder) => existsSync(`${folder}/${TYPELIB}`)))
       throw new Error(`there is no ${TYPELIB}: apt-get install ${PACKAGES}`);
-    const server = new GStreamerRtsp(await freePort(), launchLine(bFrames));
+    const server = new GStreamerRtsp(await freePort(), launchLine(media));
     await server.restart();
     return server;
   }
