@@ -154,6 +154,11 @@ it.each<[string, Record<string, string | { to: string }>, string]>([
     { "/": list('#EXT-X-KEY:METHOD=SAMPLE-AES,URI="k"', "#EXTINF:1,", "/s"), "/s": "x" },
     "SAMPLE-AES",
   ],
+  [
+    "an encryption that nobody defined",
+    { "/": list('#EXT-X-KEY:METHOD=SECRET-OF-AN-INTRANET,URI="k"', "#EXTINF:1,", "/s"), "/s": "x" },
+    "encrypted with an unknown method",
+  ],
   ["segments in MP4", { "/": list('#EXT-X-MAP:URI="i"', "#EXTINF:1,", "/s") }, "segments in MP4"],
   [
     "sound apart",
