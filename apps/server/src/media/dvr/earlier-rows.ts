@@ -23,9 +23,10 @@ export interface EarlierMedia {
 /** Reads what a session has from before this process had it, as often as that takes. Never rejects. */
 export async function loadEarlier(dvr: SessionDvr, media: EarlierMedia): Promise<void> {
   const { clock, log, sessionId, readSpool, readIndex, signal } = media;
-  dvr.awaitEarlier();
   const backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
   while (!signal.aborted) {
+    // What was recorded before is in the spool, or in the index by now: nothing is kept from one try to the next.
+    dvr.awaitEarlier();
     try {
       const spooled = await readSpool();
       return dvr.load(earlierRows(spooled, (await readIndex())?.renditions ?? []));

@@ -30,7 +30,7 @@ export class SessionDvr {
   readonly #lists = new Map<string, DvrList>();
   /** The renditions that are recorded. */
   readonly #recorded = new Set<string>();
-  /** Rows that were recorded while those of before the restart were being read. */
+  /** Rows that were recorded while those of before the restart were being read: in one try, which has a deadline. */
   #early: RecordedSegment[] = [];
   #isReady = true;
   #outputs: LiveOutputs = { renditions: [], playlist: () => undefined };
