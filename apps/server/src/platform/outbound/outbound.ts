@@ -63,7 +63,15 @@ export interface OutboundStream {
 /** The head of a response whose body must be read or destroyed. */
 export type OutboundBody =
   | { readonly ok: true; readonly status: number; readonly response: IncomingMessage }
-  | { readonly ok: false; readonly reason: "refused" | "timeout" | "network"; readonly message: string };
+  | NoAnswer;
+
+interface NoAnswer {
+  readonly ok: false;
+  /** `refused`: the server does not call this address. `network`: no meaningful response, for example because the host is unknown. */
+  readonly reason: "refused" | "timeout" | "network";
+  /** A sentence without the URL. */
+  readonly message: string;
+}
 
 export type OutboundAnswer =
   | {
@@ -74,14 +82,7 @@ export type OutboundAnswer =
       readonly body: Buffer;
       readonly durationMs: number;
     }
-  | {
-      readonly ok: false;
-      /** `refused`: the server does not call this address. `network`: no meaningful response, for example because the host is unknown. */
-      readonly reason: "refused" | "timeout" | "network";
-      /** A sentence without the URL. */
-      readonly message: string;
-      readonly durationMs: number;
-    };
+  | (NoAnswer & { readonly durationMs: number });
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_STATUS_TEXT = 100;
@@ -116,61 +117,18 @@ export class Outbound {
   }
 
   /** One POST. Never rejects. */
-  post({ url, body, headers, timeoutMs, maxResponseBytes }: OutboundPost): Promise<OutboundAnswer> {
+  async post({ url, body, headers, timeoutMs, maxResponseBytes }: OutboundPost): Promise<OutboundAnswer> {
     const { clock } = this.#settings;
     const startedAt = clock.monotonic();
     const passed = () => Math.round(clock.monotonic() - startedAt);
-    const refusal = this.refusalOf(url);
-    if (refusal !== null) return Promise.resolve({ ok: false, reason: "refused", message: refusal, durationMs: 0 });
-
-    return new Promise((resolve) => {
-      const target = new URL(url);
-      const settle = (answer: OutboundAnswer) => {
-        deadline.cancel();
-        request.destroy();
-        resolve(answer);
-      };
-      const fail = (reason: "refused" | "timeout" | "network", message: string) =>
-        settle({ ok: false, reason, message, durationMs: passed() });
-      const deadline = clock.after(timeoutMs, () => fail("timeout", `no answer within ${timeoutMs / 1000} s`));
-      const request: ClientRequest = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
-        method: "POST",
-        agent: false,
-        headers: { ...headers, "content-length": Buffer.byteLength(body), "accept-encoding": "identity" },
-        maxHeaderSize: MAX_HEADER_BYTES,
-        lookup: this.#lookupFor(portOf(target), CALL),
-      });
-      let isAnswered = false;
-      request.once("response", (response) => {
-        isAnswered = true;
-        deadline.cancel();
-        void this.#readBody(response, maxResponseBytes, timeoutMs - passed()).then((bytes) => {
-          const { statusCode: status = 0, statusMessage = "" } = response;
-          settle({ ok: true, status, statusText: textOfStatus(statusMessage), body: bytes, durationMs: passed() });
-        });
-      });
-      // 101 is a response without a body; what would follow it is not read.
-      request.once("upgrade", ({ statusCode: status = 101, statusMessage = "" }, socket) => {
-        isAnswered = true;
-        socket.destroy();
-        settle({
-          ok: true,
-          status,
-          statusText: textOfStatus(statusMessage),
-          body: Buffer.alloc(0),
-          durationMs: passed(),
-        });
-      });
-      request.on("error", (error) => {
-        if (isAnswered) return;
-        if (error instanceof AddressRefused) fail("refused", error.message);
-        else fail("network", networkSentence(error));
-      });
-      request.once("close", () => {
-        if (!isAnswered) fail("network", "the connection was closed without an answer");
-      });
-      request.end(body);
-    });
+    const { signal } = new AbortController();
+    const answer = await this.send({ method: "POST", url, headers, body, timeoutMs, signal });
+    if (!answer.ok) return { ...answer, durationMs: passed() };
+    const { status, response } = answer;
+    const bytes = await this.#readBody(response, maxResponseBytes, timeoutMs - passed());
+    response.destroy();
+    const statusText = textOfStatus(response.statusMessage ?? "");
+    return { ok: true, status, statusText, body: bytes, durationMs: passed() };
   }
 
   /**
@@ -219,6 +177,7 @@ export class Outbound {
     return new Promise((resolve, reject) => {
       let isSettled = false;
       const settle = (answer: OutboundBody) => {
+        if (isSettled) return;
         isSettled = true;
         deadline.cancel();
         if (!answer.ok) request.destroy();
@@ -243,7 +202,13 @@ export class Outbound {
         lookup: this.#lookupFor(portOf(target), purpose),
         signal,
       });
-      request.once("response", (response) => settle({ ok: true, status: response.statusCode ?? 0, response }));
+      const answered = (response: IncomingMessage) => settle({ ok: true, status: response.statusCode ?? 0, response });
+      request.once("response", answered);
+      // 101 is a response without a body; what would follow it is not read.
+      request.once("upgrade", (response, socket) => {
+        socket.destroy();
+        answered(response.destroy());
+      });
       request.on("error", (error) => {
         if (signal.aborted) fail(signal.reason);
         else if (error instanceof AddressRefused) settle({ ok: false, reason: "refused", message: error.message });
@@ -281,7 +246,7 @@ export class Outbound {
         bytes += chunk.length;
         if (bytes >= limit) done();
       });
-      if (limit === 0) done();
+      if (limit === 0 || response.destroyed) done();
     });
   }
 
