@@ -22,9 +22,9 @@ export function retentionJob(deps: AssetExpiryDeps & RecordingExpiryDeps): JobKi
     maxSeconds: HOUR_SECONDS,
     maxRetries: 10,
     everySeconds: HOUR_SECONDS,
-    async run(job) {
-      for (const [done, forget] of chores.entries()) {
-        await job.progress(done / chores.length);
+    async run({ signal }) {
+      for (const forget of chores) {
+        signal.throwIfAborted();
         await forget();
       }
     },

@@ -15,7 +15,7 @@ async function startImport() {
   const { asset } = (await kit.call("POST", "/api/asset/upload/url", { name: "clip", url: URL })).json();
   const run = (importFile: ImportTaskDeps["importFile"], assetBytesPerProject = 0) => {
     const { signal } = new AbortController();
-    const job: Job = { id: "j", data: { assetId: asset.id }, signal, progress: async () => {} };
+    const job: Job = { id: "j", data: { assetId: asset.id }, signal };
     const task = importTask({ ...kit, maxUploadBytes: 1_000, assetBytesPerProject, importFile });
     return taskJob({ ...kit, events: new EventLog() }, task).run(job);
   };

@@ -40,7 +40,7 @@ async function startJob() {
     store: { read: async () => Readable.from([FILE.subarray(0, 5), FILE.subarray(5)]) },
   };
   const run = async (process: AssetProcessor["process"], signal = new AbortController().signal) => {
-    const job: Job = { id: "j", data: { assetId: id }, signal, progress: async () => {} };
+    const job: Job = { id: "j", data: { assetId: id }, signal };
     await taskJob(deps, processingTask({ ...deps, assetProcessor: { process } })).run(job);
   };
   const media: MediaIndex = {

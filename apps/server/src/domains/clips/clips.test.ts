@@ -84,7 +84,7 @@ async function run(assetId: string, { onStore, onWindow }: MediaFloor = {}) {
     },
   });
   const { signal } = new AbortController();
-  await taskJob(deps, task).run({ id: "j", data: { assetId }, signal, progress: async () => {} });
+  await taskJob(deps, task).run({ id: "j", data: { assetId }, signal });
   const { status, size } = (await kit.call("GET", `/api/asset/${assetId}`)).json<Asset>();
   return { made, failure: status.errorMessage, dropped, size };
 }

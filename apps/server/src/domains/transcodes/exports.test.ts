@@ -47,7 +47,7 @@ const task = async (id: string) => (await kit.call("GET", `/api/task/${id}`)).js
 async function run(taskId: string, send: FileExporter["send"], signal = new AbortController().signal): Promise<void> {
   const deps = { ...kit, events: new EventLog(), fileExporter: { send } };
   const { mediaCatalogue: catalogue } = kit.domains;
-  const job: Job = { id: "j", data: { taskId }, signal, progress: async () => {} };
+  const job: Job = { id: "j", data: { taskId }, signal };
   await taskJob(deps, exportTask({ ...deps, catalogue })).run(job);
 }
 

@@ -36,7 +36,7 @@ async function start() {
   const request = async (body: unknown = REQUEST) => kit.call("POST", "/api/transcode", body);
   const task = async (id: string) => (await kit.call("GET", `/api/task/${id}`)).json<Task>();
   const run = async (taskId: string, transcode: FileTranscoder["transcode"], signal = new AbortController().signal) => {
-    const job: Job = { id: "j", data: { taskId }, signal, progress: async () => {} };
+    const job: Job = { id: "j", data: { taskId }, signal };
     await taskJob(deps, transcodeTask({ ...deps, fileTranscoder: { transcode } })).run(job);
   };
   const told = async (id: string) => {

@@ -5,8 +5,7 @@ import type { Database } from "../database.ts";
 import { DatabaseAway, isDatabaseAway } from "../database-away.ts";
 import type { Log } from "../log.ts";
 import { BackOff, sleep } from "../retry.ts";
-import { type Job, JobCancelled, type JobKind, type JobPlaces, type JobStatus } from "./job.ts";
-import { JobProgress } from "./job-progress.ts";
+import type { JobKind, JobPlaces } from "./job.ts";
 
 const SCHEMA = "weir_jobs";
 /** Without a heartbeat for this long, a job's process counts as dead. */
@@ -70,19 +69,6 @@ export class JobQueue {
     // Other processes are notified. This one also starts at once if it cannot listen.
     if (id !== null) this.#wake(boss, kind.name);
     return id;
-  }
-
-  /** A waiting job never runs; a running one learns of it at its next progress report. */
-  async cancel(kind: JobPlaces, id: string): Promise<void> {
-    const boss = await this.#open();
-    await boss.cancel(kind.name, id);
-  }
-
-  async status(kind: JobPlaces, id: string): Promise<JobStatus | null> {
-    const boss = await this.#open();
-    const [job] = await boss.findJobs(kind.name, { id });
-    if (!job) return null;
-    return { state: job.state, progress: JobProgress.read(job.output), retries: job.retryCount };
   }
 
   /** Running jobs are interrupted and retried, here or elsewhere. */
@@ -152,19 +138,12 @@ export class JobQueue {
     };
     const worker = await boss.work<object>(kind.name, options, async ([fetched]) => {
       if (!fetched) return;
-      const progress = new JobProgress(this.#settings.db, SCHEMA, fetched);
-      const job: Job = {
-        id: fetched.id,
-        data: fetched.data,
-        signal: fetched.signal,
-        progress: (done) => progress.tell(done),
-      };
       try {
-        await kind.run(job);
+        await kind.run(fetched);
       } catch (error) {
-        if (!(error instanceof JobCancelled) && !job.signal.aborted)
+        if (!fetched.signal.aborted)
           log.warn(
-            { err: error, job: kind.name, jobId: job.id },
+            { err: error, job: kind.name, jobId: fetched.id },
             "a job failed; unless it has failed too often, it is retried",
           );
         throw error;

@@ -4,8 +4,6 @@ export interface Job {
   readonly data: object;
   /** Aborted when the process closes or the job took too long. */
   readonly signal: AbortSignal;
-  /** Report progress from 0 to 1. Throws `JobCancelled` once the job has been cancelled; let it through. */
-  progress(done: number): Promise<void>;
 }
 
 /** A kind of jobs, and how its jobs share the workers. */
@@ -37,13 +35,3 @@ export interface JobKind extends JobPlaces {
   /** May be called again for the same job. */
   run(job: Job): Promise<void>;
 }
-
-export interface JobStatus {
-  readonly state: "created" | "retry" | "active" | "completed" | "cancelled" | "failed";
-  /** From 0 to 1, as last reported by the job. */
-  readonly progress: number;
-  readonly retries: number;
-}
-
-/** The job was cancelled while it ran. */
-export class JobCancelled extends Error {}
