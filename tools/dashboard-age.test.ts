@@ -13,8 +13,11 @@ const FILES = [
   "apps/dashboard/vite.config.ts",
   "packages/client/src/index.ts",
   "packages/contract/src/index.ts",
+  "packages/player/src/index.ts",
+  "packages/player/vite.config.ts",
+  "tools/compressed.ts",
 ];
-const BUILT = "apps/dashboard/dist/index.html";
+const BUILT = ["apps/dashboard/dist/index.html", "packages/player/dist/player-0.1.0-c1.js"];
 const BEFORE = new Date("2026-01-01T00:00:00Z");
 
 let root: string;
@@ -22,7 +25,7 @@ let root: string;
 /** Creates sources that are older than the build. */
 beforeEach(() => {
   root = makeTestFolder("dashboard");
-  for (const file of [...FILES, BUILT]) {
+  for (const file of [...FILES, ...BUILT]) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), "");
   }
@@ -39,7 +42,7 @@ test("a dashboard that is newer than its sources is not stale, which takes one l
   const looks: string[] = [];
   expect(isDashboardStale(root, (path) => looks.push(path))).toBe(false);
   const folders = ["apps/dashboard/src", "apps/dashboard/src/app", "apps/dashboard/public"];
-  const others = ["packages/client/src", "packages/contract/src"];
+  const others = ["packages/client/src", "packages/contract/src", "packages/player/src"];
   expect(looks.toSorted()).toEqual([...FILES, ...folders, ...others].map((path) => join(root, path)).toSorted());
 });
 
@@ -51,8 +54,8 @@ test("the first file that is newer ends the check", () => {
   expect(looks).toEqual([join(root, "apps/dashboard/src")]);
 });
 
-test("a dashboard that was never built is stale", () => {
-  rmSync(join(root, BUILT));
+test.each(BUILT)("a dashboard or a player that was never built is stale: %s", (built) => {
+  rmSync(join(root, dirname(built)), { recursive: true });
   expect(isDashboardStale(root)).toBe(true);
 });
 

@@ -1,7 +1,7 @@
-import { readdirSync, type Stats, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Everything that the dashboard is built from except npm packages: they change with `npm ci`, which also builds the dashboard. */
+/** Everything that the dashboard and the player are built from except npm packages: they change with `npm ci`, which also builds both. */
 const SOURCES = [
   "apps/dashboard/src",
   "apps/dashboard/public",
@@ -11,22 +11,27 @@ const SOURCES = [
   "apps/dashboard/vite.config.ts",
   "packages/client/src",
   "packages/contract/src",
+  "packages/player/src",
+  "packages/player/vite.config.ts",
+  "tools/compressed.ts",
 ];
-const BUILT = "apps/dashboard/dist/index.html";
+/** What the builds write last, or into: the time of a folder is that of its newest name. */
+const BUILT = ["apps/dashboard/dist/index.html", "packages/player/dist"];
 
 /**
- * Whether the dashboard under `root` was never built, or one of its sources was changed, added or removed since. Calls `onLook` for each file and
- * folder that it looks at.
+ * Whether the dashboard or the player under `root` was never built, or one of their sources was changed, added or removed since. Calls `onLook` for
+ * each file and folder that it looks at.
  */
 export function isDashboardStale(root: string, onLook: (path: string) => void = () => {}): boolean {
-  const built = statSync(join(root, BUILT), { throwIfNoEntry: false });
-  return built === undefined || SOURCES.some((path) => isNewer(join(root, path), built, onLook));
+  const times = BUILT.map((path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  const builtMs = Math.min(...times);
+  return SOURCES.some((path) => isNewer(join(root, path), builtMs, onLook));
 }
 
 /** Adding or removing a file also updates the modification time of its folder. */
-function isNewer(path: string, than: Stats, onLook: (path: string) => void): boolean {
+function isNewer(path: string, thanMs: number, onLook: (path: string) => void): boolean {
   onLook(path);
   const stats = statSync(path);
-  if (stats.mtimeMs > than.mtimeMs) return true;
-  return stats.isDirectory() && readdirSync(path).some((name) => isNewer(join(path, name), than, onLook));
+  if (stats.mtimeMs > thanMs) return true;
+  return stats.isDirectory() && readdirSync(path).some((name) => isNewer(join(path, name), thanMs, onLook));
 }

@@ -33,12 +33,14 @@ for (const entry of existsSync(installedNode) ? readdirSync(installedNode, { wit
 
 if (hasBuilder && hasSource) {
   // Side by side, and without an npm for each.
-  const [dashboard, client] = await Promise.all([
+  const [dashboard, player, client] = await Promise.all([
     quietly("apps/dashboard", "../../node_modules/vite/bin/vite.js", "build"),
+    quietly("packages/player", "../../node_modules/vite/bin/vite.js", "build"),
     quietly(".", "tools/client-package.ts"),
   ]);
-  if (dashboard && client) console.log("The dashboard and the client are built. Start Weir with: npm start");
-  process.exitCode = dashboard && client ? 0 : 1;
+  const isDone = dashboard && player && client;
+  if (isDone) console.log("The dashboard, the player and the client are built. Start Weir with: npm start");
+  process.exitCode = isDone ? 0 : 1;
 } else if (!isBuilt) {
   console.warn(
     "The dashboard is not built, because its build packages are not installed. Run npm ci, then npm prune --omit=dev.",

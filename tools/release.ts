@@ -29,10 +29,11 @@ const CONTENT = [
   ":(exclude)**/testing/**",
 ];
 const DASHBOARD = "apps/dashboard/dist";
+const PLAYER = "packages/player/dist";
 const CLIENT = "packages/client/dist";
 
 /**
- * Writes `release/weir-{version}.tar.gz`: the committed files that a server needs, and the dashboard and the client built here.
+ * Writes `release/weir-{version}.tar.gz`: the committed files that a server needs, and the dashboard, the player and the client built here.
  * To install it: unpack, `npm ci --omit=dev`, `npm start`.
  */
 function writeRelease(): string {
@@ -45,7 +46,7 @@ function writeRelease(): string {
   const archive = join(ROOT, "release", `${name}.tar.gz`);
   const staging = mkdtempSync(join(tmpdir(), "weir-release-"));
   try {
-    for (const path of [...committedFiles(), DASHBOARD, CLIENT]) {
+    for (const path of [...committedFiles(), DASHBOARD, PLAYER, CLIENT]) {
       mkdirSync(join(staging, name, dirname(path)), { recursive: true });
       cpSync(join(ROOT, path), join(staging, name, path), { recursive: true });
     }

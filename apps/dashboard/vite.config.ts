@@ -1,25 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import { defineConfig, type Plugin } from "vite";
-
-/** Writes `.br` and `.gz` beside each text, so that the server need not compress. */
-const compressed: Plugin = {
-  name: "compressed",
-  async writeBundle({ dir = "" }, bundle) {
-    const texts = Object.keys(bundle).filter((name) => /\.(js|css|html|svg)$/.test(name));
-    // Together, so that all cores have work: it is most of the time that a build takes.
-    await Promise.all(
-      texts.map(async (name) => {
-        const bytes = await readFile(join(dir, name));
-        await writeFile(join(dir, `${name}.br`), await promisify(brotliCompress)(bytes));
-        await writeFile(join(dir, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
-      }),
-    );
-  },
-};
+import { defineConfig } from "vite";
+import { compressed } from "../../tools/compressed.ts";
 
 /** Dialogs, forms, tabs and charts: the first page and the lists show none. */
 const DIALOGS =
@@ -50,7 +31,7 @@ export default defineConfig({
           groups: [
             { name: "packages", test: isEverywhere, priority: 3 },
             // The modules that the public pages share with the dashboard.
-            { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
+            { name: "everywhere", test: /lib\/quantities|vite\/preload-helper/, priority: 2 },
             {
               name: "shared",
               test: (id) => /\/src\/shared\/(?!components\/time-chart-drawing)/.test(id) && !DIALOGS.test(id),
@@ -66,7 +47,7 @@ export default defineConfig({
             // The strip of the clip maker draws the same pictures as the player.
             {
               name: "player",
-              test: /\/src\/features\/player\/(player|seek-preview|picture-loader|storyboard)\.ts/,
+              test: /\/packages\/player\/src\//,
               priority: 1,
             },
             // The browser loads these with the first page that has a dialog or a form.

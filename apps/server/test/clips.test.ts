@@ -108,11 +108,13 @@ test("in the dashboard a clip is marked on the recording and appears in the list
     .waitFor();
   await page.keyboard.press("Escape");
   const maker = page.getByRole("region", { name: "Clips" });
-  const currentTime = () => page.evaluate<number>("document.querySelector('video')?.currentTime ?? 0");
+  const currentTime = () => page.evaluate<number>("document.querySelector('weir-player')?.video?.currentTime ?? 0");
   const create = maker.getByRole("button", { name: "Create clip" });
   await expect.poll(currentTime).toBeGreaterThan(0.5);
   // It plays on while the buttons are looked for, to its end on a slow machine.
-  await page.evaluate("{ const video = document.querySelector('video'); video.pause(); video.currentTime = 1; }");
+  await page.evaluate(
+    "{ const { video } = document.querySelector('weir-player'); video.pause(); video.currentTime = 1; }",
+  );
   await maker.getByRole("button", { name: "One frame forward" }).click();
   await maker.getByRole("button", { name: "Set start" }).press("i");
   for (let n = 0; n < 2; n++) await maker.getByRole("button", { name: "Set start" }).press("Shift+ArrowRight");

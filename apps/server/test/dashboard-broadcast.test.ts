@@ -84,7 +84,7 @@ test("the player changes from HLS to WebRTC and back, and goes on by HLS when We
   // The controls fade while nobody moves the mouse.
   const latency = () =>
     page.evaluate<string | null>(
-      `(({ hidden, textContent }) => (hidden ? null : textContent))(document.querySelector(".w-player-latency"))`,
+      `(({ hidden, textContent }) => (hidden ? null : textContent))(document.querySelector("weir-player").shadowRoot.querySelector(".w-player-latency"))`,
     );
   await untilPlayedBy("hls");
   expect(await isPressed()).toBe("false");
@@ -112,7 +112,7 @@ test("the player changes from HLS to WebRTC and back, and goes on by HLS when We
 async function untilPlayedBy(way: "hls" | "webrtc"): Promise<void> {
   const look = (): Promise<{ way: string; frames: number }> =>
     page.evaluate(`(() => {
-      const video = document.querySelector("video");
+      const video = document.querySelector("weir-player")?.video;
       const frames = video?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
       return { way: video?.srcObject instanceof MediaStream ? "webrtc" : video?.src.startsWith("blob:") ? "hls" : "none", frames };
     })()`);

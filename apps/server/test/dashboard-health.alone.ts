@@ -138,8 +138,9 @@ test("the small player has room for its words; a phone has one row of tabs, and 
   const realTime = page.getByRole("button", { name: "Real time" });
   await realTime.waitFor();
   const words = await page.evaluate<{ isWhole: boolean; isInside: boolean }>(`(() => {
-    const button = document.querySelector(".w-player-realtime");
-    const next = document.querySelector("media-fullscreen-button");
+    const { shadowRoot } = document.querySelector("weir-player");
+    const button = shadowRoot.querySelector(".w-player-realtime");
+    const next = shadowRoot.querySelector("media-fullscreen-button");
     return {
       isWhole: button.scrollWidth <= button.clientWidth && button.scrollHeight <= button.clientHeight,
       isInside: button.getBoundingClientRect().right <= next.getBoundingClientRect().left,

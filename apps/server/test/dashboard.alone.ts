@@ -143,5 +143,5 @@ test("the first page weighs at most 200 kB, with its headers", async () => {
 });
 
 function shownFrames(page: Page): Promise<number> {
-  return page.evaluate("document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0");
+  return page.evaluate("document.querySelector('weir-player')?.video?.getVideoPlaybackQuality().totalVideoFrames ?? 0");
 }

@@ -53,7 +53,7 @@ test("a watch page that plays a stream without sound loads it again when its fir
   await broadcast.publisher.kill();
   await broadcast.untilState("reconnecting");
   await broadcast.publish({ audio: true });
-  const soundBytes = () => page.evaluate("document.querySelector('video').webkitAudioDecodedByteCount");
+  const soundBytes = () => page.evaluate("document.querySelector('weir-player').video.webkitAudioDecodedByteCount");
   await expect.poll(soundBytes, { timeout: 30_000 }).toBeGreaterThan(5000);
 });
 
@@ -80,6 +80,17 @@ test("an embedded player plays a gated stream with a token from its parent page"
   await untilMoving(player);
 });
 
+test("a page of another site plays a live stream with the player that the server hands out", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  await broadcast.untilSegments(1);
+  const page = await openPage();
+  const site = `<script type="module" src="${arena.weir.url}/player.js"></script>
+    <weir-player src="${broadcast.hlsUrl}" live label="On another site"></weir-player>`;
+  await page.goto(await startSite(site));
+  await untilMoving(page.mainFrame());
+  expect(await page.getByLabel("On another site").getAttribute("src")).toMatch(/^blob:/);
+});
+
 /** A page of another origin. */
 async function startSite(body: string): Promise<string> {
   const server = createServer((_request, response) => response.setHeader("content-type", "text/html").end(body));
@@ -98,8 +109,12 @@ function siteOf(embed: string, jwt: string): string {
 
 function untilMoving(frame: Frame): Promise<void> {
   return expect
-    .poll(() => frame.evaluate("document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0"), {
-      timeout: 30_000,
-    })
+    .poll(
+      () =>
+        frame.evaluate("document.querySelector('weir-player')?.video?.getVideoPlaybackQuality().totalVideoFrames ?? 0"),
+      {
+        timeout: 30_000,
+      },
+    )
     .toBeGreaterThan(30);
 }

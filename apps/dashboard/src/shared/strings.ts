@@ -6,7 +6,6 @@ import { eventStrings } from "./strings/event-strings.ts";
 import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
 import { overviewStrings } from "./strings/overview-strings.ts";
-import { playerStrings } from "./strings/player-strings.ts";
 import { pullStrings } from "./strings/pull-strings.ts";
 import { sessionStrings } from "./strings/session-strings.ts";
 import { shareStrings } from "./strings/share-strings.ts";
@@ -119,6 +118,5 @@ export const strings = {
   webhooks: webhookStrings,
   overview: overviewStrings,
   sessions: sessionStrings,
-  player: playerStrings,
   share: shareStrings,
 } as const;

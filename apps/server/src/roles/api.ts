@@ -4,11 +4,14 @@ import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Domains } from "../domains/index.ts";
 import { MEDIA_PREFIXES } from "../media/index.ts";
+import { openScripts, serveScripts } from "../platform/http/open-scripts.ts";
 import { openPackages, servePackages } from "../platform/http/package-archives.ts";
 import { addSinglePageApp } from "../platform/http/single-page-app.ts";
 
 /** The archive of `@weir/client`, as `npm ci` builds it or a release brings it. */
 const CLIENT = fileURLToPath(new URL("../../../../packages/client/dist", import.meta.url));
+/** The player for pages of other sites, built like the dashboard. */
+const PLAYER = fileURLToPath(new URL("../../../../packages/player/dist", import.meta.url));
 const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 const DOCUMENTS = fileURLToPath(new URL("../../../../docs", import.meta.url));
 
@@ -27,13 +30,13 @@ const builtPage = (name: string): Promise<string | null> => readFile(join(DASHBO
 
 export interface ApiSettings {
   readonly domains: Domains;
-  /** Keeps the clients of earlier versions. */
+  /** Keeps the clients and players of earlier versions. */
   readonly dataFolder: string;
   /** Where the store redirects players to; null where it does not. */
   readonly mediaOrigin: string | null;
 }
 
-/** The HTTP API, the documentation, the client to install and the dashboard; false if the pages are not built. */
+/** The HTTP API, the documentation, the client to install, the player for other pages and the dashboard; false if the pages are not built. */
 export async function addApi(
   app: FastifyInstance,
   { domains, dataFolder, mediaOrigin }: ApiSettings,
@@ -42,6 +45,7 @@ export async function addApi(
   const player = watchPage ? { template: watchPage, mediaOrigin } : null;
   const docs = docsPage ? { template: docsPage, folder: DOCUMENTS } : null;
   await app.register((scope) => domains.routes(scope, player, docs));
+  serveScripts(app, "player", await openScripts(PLAYER, join(dataFolder, "packages/player")));
   servePackages(app, await openPackages(CLIENT, join(dataFolder, "packages")));
   return addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES, mediaOrigin });
 }

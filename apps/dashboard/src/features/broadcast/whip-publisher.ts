@@ -1,4 +1,4 @@
-import { gathered } from "../player/webrtc-playback.ts";
+import { gathered } from "../../../../../packages/player/src/webrtc/index.ts";
 
 export type BroadcastState = "connecting" | "live" | "reconnecting" | "failed";
 

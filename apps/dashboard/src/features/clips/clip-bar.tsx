@@ -1,9 +1,13 @@
 import { useElementSize, useMergedRef } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, useEffect, useRef } from "react";
+import {
+  drawPicture,
+  fetchStoryboard,
+  loadImage,
+  pictureAt,
+} from "../../../../../packages/player/src/pictures/index.ts";
 import { strings } from "../../shared/strings.ts";
-import { drawPicture, loadImage } from "../player/picture-loader.ts";
-import { fetchStoryboard, pictureAt } from "../player/storyboard.ts";
 import { usePreview } from "../preview/owner-preview.ts";
 import classes from "./clip-bar.module.css";
 import { type ClipMarks, type Mark, markMoved, momentText, stepOf } from "./clip-marks.ts";

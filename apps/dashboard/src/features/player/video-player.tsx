@@ -1,7 +1,6 @@
 import { useEffect, useRef } from "react";
+import type { PlaybackFigures, WeirPlayer } from "../../../../../packages/player/src/index.ts";
 import { retried } from "../../shared/lib/lazy-page.ts";
-import type { PlaybackFigures } from "./hls-playback.ts";
-import type { MountedPlayer } from "./player.ts";
 import classes from "./video-player.module.css";
 
 interface Props {
@@ -14,7 +13,7 @@ interface Props {
   readonly onVideo?: (video: HTMLVideoElement) => void;
 }
 
-/** The player of the dashboard's pages. It starts by itself, muted, and shows its latency. */
+/** The player on the dashboard's pages. It starts by itself, muted, and shows its latency. */
 export function VideoPlayer(props: Props) {
   const [path] = props.src.split("?");
   return <PlayerOfPath key={path} {...props} />;
@@ -27,29 +26,36 @@ function PlayerOfPath({ src, live = false, label, onFigures, onVideo }: Props) {
   const show = useRef(onVideo);
   show.current = onVideo;
   const address = useRef(src);
-  const player = useRef<MountedPlayer | null>(null);
+  const player = useRef<WeirPlayer | null>(null);
 
   useEffect(() => {
     address.current = src;
-    player.current?.moveTo(src);
+    player.current?.setAttribute("src", src);
   }, [src]);
 
   useEffect(() => {
-    const place = frame.current;
-    if (!place) return;
-    const abort = new AbortController();
-    const listener = {
-      onFigures: (figures: PlaybackFigures) => report.current?.(figures),
-      onVideo: (video: HTMLVideoElement) => show.current?.(video),
-    };
-    void retried(() => import("./player.ts")).then(({ mountPlayer }) => {
-      if (abort.signal.aborted) return;
-      const options = { src: address.current, live, label, isDashboard: true };
-      player.current = mountPlayer(place, options, listener, abort.signal);
+    let isGone = false;
+    void retried(() => import("../../../../../packages/player/src/index.ts")).then(() => {
+      if (isGone || !frame.current) return;
+      const element = document.createElement("weir-player") as WeirPlayer;
+      element.setAttribute("src", address.current);
+      element.setAttribute("label", label);
+      for (const [name, isOn] of [
+        ["live", live],
+        ["show-latency", true],
+      ] as const)
+        element.toggleAttribute(name, isOn);
+      element.addEventListener("figures", ({ detail }: CustomEventInit<PlaybackFigures>) => {
+        if (detail) report.current?.(detail);
+      });
+      player.current = element;
+      frame.current.append(element);
+      if (element.video) show.current?.(element.video);
     });
     return () => {
+      isGone = true;
+      player.current?.remove();
       player.current = null;
-      abort.abort();
     };
   }, [live, label]);
 

@@ -2,8 +2,8 @@ import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
+import type { PlaybackFigures } from "../../../../../packages/player/src/index.ts";
 import { LiveClipButton } from "../../features/clips/live-clip-button.tsx";
-import type { PlaybackFigures } from "../../features/player/hls-playback.ts";
 import { VideoPlayer } from "../../features/player/video-player.tsx";
 import { usePreview } from "../../features/preview/owner-preview.ts";
 import page from "../../shared/components/page.module.css";
@@ -62,7 +62,7 @@ function LiveStage({ stream, isAside }: Props) {
       {!isHidden && (
         <>
           <PanelBoundary>
-            {preview && <VideoPlayer src={preview} live label={strings.player.label} onFigures={setFigures} />}
+            {preview && <VideoPlayer src={preview} live label={text.player} onFigures={setFigures} />}
           </PanelBoundary>
           <StreamFigures stream={stream} playback={figures}>
             <LiveClipButton stream={stream} latencySeconds={figures?.latencySeconds ?? 0} />

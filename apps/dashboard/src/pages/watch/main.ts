@@ -1,4 +1,5 @@
-import { mountPlayer } from "../../features/player/player.ts";
+import type { WeirPlayer } from "../../../../../packages/player/src/index.ts";
+import "../../../../../packages/player/src/index.ts";
 import { absoluteDay } from "../../shared/lib/moments.ts";
 import { watchStrings as text } from "../../shared/strings/watch-strings.ts";
 import {
@@ -97,15 +98,20 @@ class WatchPage {
     frame.className = "frame";
     this.#place.replaceChildren(frame, ...(isEmbedded ? [] : [this.#words]));
     if (live && isPublic && !isEmbedded) this.#countWhile(abort.signal);
+    const player = document.createElement("weir-player") as WeirPlayer;
+    player.setAttribute("src", playlistAddress(playbackId, this.#credential));
+    player.setAttribute("label", document.title);
+    player.setAttribute("reported-as", playbackId);
+    player.toggleAttribute("live", live);
+    if (poster !== null) player.setAttribute("poster", posterAddress(poster, this.#credential));
     const onEnded = (): void => {
-      this.#lastPicture = isPublic ? pictureOf(frame.querySelector("video")) : null;
+      this.#lastPicture = isPublic ? pictureOf(player.video) : null;
       this.#stop();
       void this.#ask(true);
     };
-    const src = playlistAddress(playbackId, this.#credential);
-    const picture = poster === null ? {} : { poster: posterAddress(poster, this.#credential) };
-    const player = { src, live, ...picture, label: document.title, reportedAs: playbackId };
-    mountPlayer(frame, player, { onEnded }, abort.signal);
+    if (live) player.addEventListener("ended", onEnded, { signal: abort.signal });
+    abort.signal.addEventListener("abort", () => player.remove());
+    frame.append(player);
   }
 
   #stop(): void {

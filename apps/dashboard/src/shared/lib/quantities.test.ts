@@ -1,14 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  bitrateText,
-  bytesText,
-  clockText,
-  durationText,
-  frameRateText,
-  positionText,
-  ratioText,
-  shareText,
-} from "./quantities.ts";
+import { bitrateText, bytesText, clockText, durationText, frameRateText, ratioText, shareText } from "./quantities.ts";
 
 test.each([
   [0, "00:00:00"],
@@ -17,14 +8,6 @@ test.each([
   [360_000, "100:00:00"],
 ])("%d s on a running clock read %s", (seconds, text) => {
   expect(clockText(seconds)).toBe(text);
-});
-
-test.each([
-  [-1, "0:00"],
-  [66.9, "1:06"],
-  [3666, "1:01:06"],
-])("a position at %d s reads %s", (seconds, text) => {
-  expect(positionText(seconds)).toBe(text);
 });
 
 test.each([

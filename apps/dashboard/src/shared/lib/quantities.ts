@@ -9,14 +9,6 @@ export function clockText(seconds: number): string {
   return `${pad(Math.floor(whole / HOUR))}:${pad(Math.floor((whole % HOUR) / MINUTE))}:${pad(whole % MINUTE)}`;
 }
 
-/** A position in a video: 66 s as `1:06`, 3666 s as `1:01:06`. */
-export function positionText(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  const minutes = Math.floor(whole / MINUTE);
-  const hours = whole >= HOUR ? `${Math.floor(whole / HOUR)}:${pad(minutes % 60)}` : String(minutes);
-  return `${hours}:${pad(whole % MINUTE)}`;
-}
-
 /** 2530 s as `42 min 10 s`, 7200 s as `2 h`: the two largest units, without zeros. */
 export function durationText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

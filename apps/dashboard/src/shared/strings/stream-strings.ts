@@ -189,6 +189,7 @@ export const streamStrings = {
       access: "Access",
       events: "Events",
     },
+    player: "Live video",
     live: (clock: string) => `Live ${clock}`,
     reconnecting: (seconds: number) => `Reconnecting, ${seconds} s left`,
     idleSince: (when: string) => `Idle, last live ${when}`,

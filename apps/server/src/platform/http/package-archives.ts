@@ -1,41 +1,22 @@
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
+import { keepFiles } from "./kept-files.ts";
 
-/** Versions that are handed out: that of this server, and those of the servers before it. */
-const KEPT = 5;
-const ARCHIVE = /^([a-z][a-z-]*[a-z])-\d+\.\d+\.\d+[\w.-]*\.tgz$/;
 const PREFIX = "/packages/";
 
 export interface PackageArchives {
   /** Content by file name. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** File name by the name of the package, for the version that fits this server. */
+  /** File name by the short name, such as `weir-client.tgz`, for the version that fits this server. */
   readonly current: ReadonlyMap<string, string>;
 }
 
-/**
- * The npm archives that come with this server (`{name}-{version}.tgz` in `shipped`), and earlier ones that `folder` has kept, so that a project
- * that was installed from this server can be installed again after an upgrade. A version is part of the name and never changes its content.
- */
+/** The npm archives that come with this server (`{name}-{version}.tgz` in `shipped`), and earlier ones that `folder` has kept. */
 export async function openPackages(shipped: string, folder: string): Promise<PackageArchives> {
-  const current = new Map<string, string>();
-  await mkdir(folder, { recursive: true });
-  for (const file of await archivesIn(shipped)) {
-    current.set(packageOf(file), file);
-    const kept = join(folder, file);
-    // Under another name until it is whole: a start may be cut short.
-    if (!(await exists(kept))) {
-      await copyFile(join(shipped, file), `${kept}.unfinished`);
-      await rename(`${kept}.unfinished`, kept);
-    }
-    // The order of the starts that brought them.
-    const now = new Date();
-    await utimes(kept, now, now);
-  }
-  await removeOld(folder);
+  const { names, current } = await keepFiles(shipped, folder);
   const files = new Map<string, Buffer>();
-  for (const file of await archivesIn(folder)) files.set(file, await readFile(join(folder, file)));
+  for (const name of names) files.set(name, await readFile(join(folder, name)));
   return { files, current };
 }
 
@@ -55,31 +36,8 @@ export function servePackages(app: FastifyInstance, { files, current }: PackageA
     const bytes = files.get(file);
     if (bytes)
       return reply.header("cache-control", "public, max-age=31536000, immutable").type("application/gzip").send(bytes);
-    const latest = current.get(file.replace(/\.tgz$/, ""));
+    const latest = current.get(file);
     if (latest === undefined) throw new NotHandedOut(file);
     return reply.header("cache-control", "no-store").redirect(PREFIX + latest, 302);
   });
 }
-
-async function removeOld(folder: string): Promise<void> {
-  const byPackage = Map.groupBy(await archivesIn(folder), packageOf);
-  for (const files of byPackage.values()) {
-    const aged = await Promise.all(files.map(async (file) => ({ file, at: (await stat(join(folder, file))).mtimeMs })));
-    const old = aged.sort((one, other) => other.at - one.at).slice(KEPT);
-    await Promise.all(old.map(({ file }) => rm(join(folder, file), { force: true })));
-  }
-}
-
-/** None where the folder does not exist, as in a clone without a build. */
-async function archivesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => ARCHIVE.test(name)).sort();
-}
-
-const packageOf = (file: string): string => ARCHIVE.exec(file)?.[1] ?? file;
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

@@ -10,8 +10,8 @@ export interface NodeFile extends IndexedObject {
 }
 
 /**
- * What a node keeps outside the database and the object store: parts of running recordings, incomplete uploads, archives of the client, and its
- * name. Files being made of others (`clips`, `sources`) are made again.
+ * What a node keeps outside the database and the object store: parts of running recordings, incomplete uploads, archives of the client, scripts
+ * of the player, and its name. Files being made of others (`clips`, `sources`) are made again.
  */
 const KEPT = ["spool", "uploads", "packages", "node-name"];
 /** In the data folder, as names of a file are on one disk. */

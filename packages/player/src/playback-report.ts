@@ -71,7 +71,7 @@ export function reportPlayback(
   };
 }
 
-/** Sends a report even while the browser closes the page. A body of type text/plain needs no preflight request. */
-export function sendReport(body: string): void {
-  navigator.sendBeacon("/analytics/log", body);
+/** Sends a report to the server of a video, even while the browser closes the page. A body of type text/plain needs no preflight request. */
+export function sendReport(src: string, body: string): void {
+  navigator.sendBeacon(new URL("/analytics/log", new URL(src, window.location.href)), body);
 }

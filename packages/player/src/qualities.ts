@@ -1,5 +1,3 @@
-import { bitrateText } from "../../shared/lib/quantities.ts";
-
 /** One level of a playlist, as hls.js lists them. */
 export interface Level {
   readonly height: number;
@@ -22,9 +20,14 @@ export function qualitiesOf(levels: readonly Level[]): Quality[] {
       const label =
         isAlone && height > 0
           ? `${height}p`
-          : [height > 0 && `${height}p`, bitrateText(bitrate / 8)].filter(Boolean).join(" · ");
+          : [height > 0 && `${height}p`, bitrateText(bitrate)].filter(Boolean).join(" · ");
       return { id: label, label, level, height, bitrate };
     })
     .sort((a, b) => b.height - a.height || b.bitrate - a.bitrate)
     .map(({ id, label, level }) => ({ id, label, level }));
+}
+
+function bitrateText(bitsPerSecond: number): string {
+  if (bitsPerSecond < 1e6) return `${Math.round(bitsPerSecond / 1e3)} kbit/s`;
+  return `${(bitsPerSecond / 1e6).toFixed(bitsPerSecond < 1e7 ? 1 : 0)} Mbit/s`;
 }

@@ -1,7 +1,7 @@
 import type Hls from "hls.js";
 import type { ErrorData } from "hls.js";
-import { playerStrings as text } from "../../shared/strings/player-strings.ts";
 import { isAnotherPlaying, joinOnePlaying } from "./one-playing.ts";
+import { playerStrings as text } from "./player-strings.ts";
 import { type Quality, qualitiesOf } from "./qualities.ts";
 
 export interface PlaybackFigures {

@@ -8,25 +8,24 @@ import "media-chrome/media-pip-button";
 import "media-chrome/media-play-button";
 import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
-import { positionText } from "../../shared/lib/quantities.ts";
-import { playerStrings as text } from "../../shared/strings/player-strings.ts";
 import { type PlaybackControl, type PlaybackFigures, type PlaybackListener, playHls } from "./hls-playback.ts";
 import { reportPlayback, sendReport } from "./playback-report.ts";
-import "./player.css";
+import { playerStrings as text } from "./player-strings.ts";
+import { positionText } from "./position-text.ts";
 import type { Quality } from "./qualities.ts";
 import { showSeekPreview } from "./seek-preview.ts";
-import { playWebrtc, whepAddressOf } from "./webrtc-playback.ts";
+import { playWebrtc, whepAddressOf } from "./webrtc/webrtc-playback.ts";
 
 export interface PlayerOptions {
-  /** Address of an HLS playlist, as a path on this server. */
+  /** Address of an HLS playlist. */
   readonly src: string;
   readonly live: boolean;
   /** Names the video for screen readers. */
   readonly label: string;
   /** Address of a picture to show until the video plays. */
   readonly poster?: string;
-  /** For the owner of the video: shows how far the picture is behind the source. */
-  readonly isDashboard?: boolean;
+  /** Shows how far the picture is behind the source. */
+  readonly isLatencyShown?: boolean;
   /** Reports the playback of this id to the server; nothing is reported where it is absent. */
   readonly reportedAs?: string;
 }
@@ -52,15 +51,15 @@ const RATES = [0.5, 1, 1.5, 2];
 
 /**
  * Fills an element with a player that starts by itself, muted, and removes it when the signal aborts.
- * The player is made of plain elements, so that the public pages need no framework.
+ * The player is made of plain elements, so that it needs no framework.
  */
 export function mountPlayer(
-  place: HTMLElement,
-  { src, live, label, poster, isDashboard = false, reportedAs }: PlayerOptions,
+  place: HTMLElement | ShadowRoot,
+  { src, live, label, poster, isLatencyShown = false, reportedAs }: PlayerOptions,
   listener: PlayerListener,
   signal: AbortSignal,
 ): MountedPlayer {
-  place.innerHTML = markup(live, isDashboard);
+  place.innerHTML = markup(live, isLatencyShown);
   const controller = part(place, "media-controller");
   const video = part<HTMLVideoElement>(place, "video");
   const problem = part(place, ".w-player-problem");
@@ -75,13 +74,17 @@ export function mountPlayer(
   const report =
     reportedAs === undefined
       ? null
-      : reportPlayback(video, { playbackId: reportedAs, now: () => performance.now(), send: sendReport }, signal);
+      : reportPlayback(
+          video,
+          { playbackId: reportedAs, now: () => performance.now(), send: (body) => sendReport(src, body) },
+          signal,
+        );
 
   const menu = new QualityMenu(qualities, (quality) => control.choose(quality));
   const hls: PlaybackListener = {
     onFigures: (figures) => {
       listener.onFigures?.(figures);
-      latency.hidden = !isDashboard || figures.latencySeconds === null;
+      latency.hidden = !isLatencyShown || figures.latencySeconds === null;
       latency.textContent = text.behind((figures.latencySeconds ?? 0).toFixed(1));
     },
     onProblem: (sentence) => {
@@ -152,9 +155,9 @@ export function mountPlayer(
 // Texts are set as text, never as markup.
 const unmuteButton = `<button type="button" class="w-player-unmute" hidden>${text.unmute}</button>`;
 
-function markup(live: boolean, isDashboard: boolean): string {
+function markup(live: boolean, isLatencyShown: boolean): string {
   return `
-    <media-controller class="w-player${isDashboard ? " w-player-dashboard" : ""}" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
+    <media-controller class="w-player${isLatencyShown ? " w-player-with-latency" : ""}" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
       <video slot="media" muted playsinline></video>
       <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
       <span slot="centered-chrome" class="w-player-loading" role="status" aria-label="${text.loading}" noautohide></span>
@@ -198,7 +201,7 @@ function chooseSpeed(select: HTMLSelectElement, video: HTMLVideoElement, signal:
   select.addEventListener("change", choose, { signal });
 }
 
-function part<T extends HTMLElement>(place: HTMLElement, selector: string): T {
+function part<T extends HTMLElement>(place: ParentNode, selector: string): T {
   const found = place.querySelector<T>(selector);
   if (!found) throw new Error(`the player has no ${selector}`);
   return found;

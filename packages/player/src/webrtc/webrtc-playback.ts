@@ -107,6 +107,7 @@ export async function gathered(peer: RTCPeerConnection): Promise<void> {
 
 /** The WebRTC address of the live stream at an HLS address, with the same credential; null for any other address. */
 export function whepAddressOf(src: string): string | null {
-  const [, playbackId, query = ""] = /^\/hls\/([a-z0-9]+)\/index\.m3u8(\?.*)?$/.exec(src) ?? [];
-  return playbackId === undefined ? null : `/webrtc/${playbackId}${query}`;
+  const [, origin = "", playbackId, query = ""] =
+    /^(https?:\/\/[^/]+)?\/hls\/([a-z0-9]+)\/index\.m3u8(\?.*)?$/.exec(src) ?? [];
+  return playbackId === undefined ? null : `${origin}/webrtc/${playbackId}${query}`;
 }

@@ -1,7 +1,7 @@
 import type MediaTimeRange from "media-chrome/media-time-range";
-import { positionText } from "../../shared/lib/quantities.ts";
-import { drawPicture, loadImage, PictureLoader } from "./picture-loader.ts";
-import { fetchStoryboard, pictureAt, type StoryboardPicture } from "./storyboard.ts";
+import { drawPicture, loadImage, PictureLoader } from "./pictures/picture-loader.ts";
+import { fetchStoryboard, pictureAt, type StoryboardPicture } from "./pictures/storyboard.ts";
+import { positionText } from "./position-text.ts";
 
 const BOX = { width: 160, height: 90 };
 /** A finger or a key leaves nothing hovering: what it showed goes by itself. */

@@ -1,0 +1,7 @@
+import { WeirPlayer } from "./weir-player.ts";
+
+export type { PlaybackFigures } from "./hls-playback.ts";
+export type { WeirPlayer } from "./weir-player.ts";
+
+// Also where another copy of this script was faster, and not where a server renders the page.
+if (globalThis.customElements && !customElements.get("weir-player")) customElements.define("weir-player", WeirPlayer);

@@ -1,0 +1,2 @@
+export { drawPicture, loadImage } from "./picture-loader.ts";
+export { fetchStoryboard, pictureAt, type StoryboardPicture } from "./storyboard.ts";

@@ -1,0 +1,1 @@
+export { gathered } from "./webrtc-playback.ts";
