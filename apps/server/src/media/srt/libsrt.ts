@@ -20,7 +20,7 @@ const OPTION = {
   ...{ enforcedEncryption: 53, ipv6Only: 54 },
 };
 /** SRT_SOCKSTATUS in srt.h. */
-const STATE = { connecting: 4, connected: 5 };
+const STATE = { listening: 3, connecting: 4, connected: 5 };
 /** SRT_EASYNCSND and SRT_EASYNCRCV: the call would block. */
 const WOULD_WAIT = { send: 6_001, receive: 6_002 };
 /** SRT_KM_S_UNSECURED and SRT_KM_S_SECURED in srt.h. */
@@ -56,7 +56,7 @@ export interface LinkFigures {
   readonly dropped: number;
 }
 
-/** Bindings for libsrt. Sockets are numbers; no call blocks. */
+/** Bindings for libsrt. Sockets are numbers; no call blocks this thread. */
 export class Libsrt {
   readonly #call: ReturnType<typeof bind>;
   readonly #statistics = Buffer.alloc(STATISTICS_BYTES);
@@ -137,7 +137,8 @@ export class Libsrt {
     const socket = this.#call.createSocket();
     if (socket < 0) return `no SRT socket could be created (${this.#call.lastErrorText()})`;
     const isSet = [
-      this.#set(socket, OPTION.receiveWaits, 0),
+      // `nextCaller` waits.
+      this.#set(socket, OPTION.receiveWaits, 1),
       // A caller with a wrong passphrase is accepted, so that somebody can be told.
       this.#set(socket, OPTION.enforcedEncryption, 0),
       !host.includes(":") || this.#set(socket, OPTION.ipv6Only, 0),
@@ -151,22 +152,19 @@ export class Libsrt {
     return why;
   }
 
-  /** The next caller; null if there is none. `isEncrypted`: the listener has a passphrase. */
-  accept(listener: number, isEncrypted: boolean): AcceptedSocket | null {
-    this.#length.writeInt32LE(this.#name.length);
-    const socket = this.#call.accept(listener, this.#name, this.#length);
-    if (socket < 0) return null;
-    this.#length.writeInt32LE(this.#streamId.length);
-    const hasId = this.#call.getFlag(socket, OPTION.streamId, this.#streamId, this.#length) >= 0;
-    const streamId = hasId ? this.#streamId.toString("utf8", 0, this.#length.readInt32LE()) : "";
-    const state = this.#get(socket, OPTION.receiveKeyState);
-    this.#set(socket, OPTION.receiveWaits, 0);
-    return {
-      socket,
-      address: addressIn(this.#name),
-      streamId,
-      isKeyShared: state === (isEncrypted ? KEY_STATE.shared : KEY_STATE.none),
-    };
+  /**
+   * The next caller; null once the listener is closed. `isEncrypted`: the listener has a passphrase. Waits in a thread of Node's pool, which costs
+   * nothing; libsrt's own way to wait for several sockets (srt_epoll_wait) looks every 10 ms.
+   */
+  async nextCaller(listener: number, isEncrypted: boolean): Promise<AcceptedSocket | null> {
+    for (;;) {
+      const socket = await this.#accept(listener);
+      const caller = socket >= 0 ? this.#describe(socket, isEncrypted) : null;
+      if (caller) return caller;
+      // A caller may have left again before it was accepted.
+      if (socket >= 0) this.close(socket);
+      else if (this.#call.getState(listener) !== STATE.listening) return null;
+    }
   }
 
   /** Receives one message, for which `into` must have room. Its bytes; 0 for none yet, -1 if the connection is over. */
@@ -203,6 +201,26 @@ export class Libsrt {
     this.#call.close(socket);
   }
 
+  #accept(listener: number): Promise<number> {
+    return new Promise((resolve, reject) =>
+      this.#call.accept.async(listener, null, null, (error: Error | null, socket: number) =>
+        error ? reject(error) : resolve(socket),
+      ),
+    );
+  }
+
+  #describe(socket: number, isEncrypted: boolean): AcceptedSocket | null {
+    this.#length.writeInt32LE(this.#name.length);
+    if (this.#call.getPeerName(socket, this.#name, this.#length) < 0) return null;
+    const address = addressIn(this.#name);
+    this.#length.writeInt32LE(this.#streamId.length);
+    const hasId = this.#call.getFlag(socket, OPTION.streamId, this.#streamId, this.#length) >= 0;
+    const streamId = hasId ? this.#streamId.toString("utf8", 0, this.#length.readInt32LE()) : "";
+    const state = this.#get(socket, OPTION.receiveKeyState);
+    this.#set(socket, OPTION.receiveWaits, 0);
+    return { socket, address, streamId, isKeyShared: state === (isEncrypted ? KEY_STATE.shared : KEY_STATE.none) };
+  }
+
   /** -1 if it cannot be read. */
   #get(socket: number, option: number): number {
     this.#length.writeInt32LE(this.#value.length);
@@ -223,6 +241,7 @@ function bind(library: LibraryHandle) {
     bind: library.func("int srt_bind(int socket, const void *name, int length)"),
     listen: library.func("int srt_listen(int socket, int backlog)"),
     accept: library.func("int srt_accept(int socket, void *name, void *length)"),
+    getPeerName: library.func("int srt_getpeername(int socket, void *name, void *length)"),
     receive: library.func("int srt_recv(int socket, void *bytes, int length)"),
     getFlag: library.func("int srt_getsockflag(int socket, int option, void *value, void *length)"),
     statistics: library.func("int srt_bstats(int socket, void *statistics, int isReset)"),

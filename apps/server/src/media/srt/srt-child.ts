@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Socket } from "node:net";
 import { Libsrt } from "./libsrt.ts";
 import { SrtCaller } from "./srt-caller.ts";
@@ -21,7 +22,9 @@ import { SrtReader } from "./srt-reader.ts";
 const LOOK_MS = 10;
 /** Publishers' sockets are emptied at this interval: a look costs about as much as the messages that it finds in 10 ms. */
 const RECEIVE_MS = 30;
+/** While there are targets. */
 const TELL_MS = 200;
+/** Also the sign of life of a process that has nothing to do. */
 const LINKS_MS = 1_000;
 /** While the server is so far behind, libsrt keeps what comes, and its senders notice. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -33,37 +36,63 @@ const callers = new Map<number, SrtCaller | SrtReader>();
 let listener: SrtListener | null = null;
 const srt = await Libsrt.load();
 
-for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
-if (srt) run(srt);
-else output.end(frameFromSrtChild({ type: "no-library" }));
-
 function run(library: Libsrt): void {
   input.on("data", (bytes) => {
     for (const message of read(bytes)) take(library, message);
   });
-  setInterval(() => send({ type: "taken", taken: takenByTargets() }), TELL_MS);
+  setInterval(() => send({ type: "links", links: listener?.links() ?? [] }), LINKS_MS);
+}
+
+/** Returns a function that has `work` done every so often, until it returns false: an idle process is to cost nothing. */
+function repeated(ms: number, work: () => boolean): () => void {
+  let isDue = false;
+  const step = (): void => {
+    isDue = work();
+    if (isDue) setTimeout(step, ms);
+  };
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(step, ms);
+  };
 }
 
 function takenByTargets(): (readonly [id: number, bytes: number])[] {
   return [...callers].flatMap(([id, caller]) => (caller instanceof SrtCaller ? [[id, caller.taken] as const] : []));
 }
 
-function look(): void {
-  const isUnread = output.writableLength >= MAX_UNREAD_BYTES;
+const isUnread = (): boolean => output.writableLength >= MAX_UNREAD_BYTES;
+
+const tellTargets = repeated(TELL_MS, () => {
+  send({ type: "taken", taken: takenByTargets() });
+  return callers.size > 0;
+});
+
+const lookAtCallers = repeated(LOOK_MS, () => {
   for (const [id, caller] of callers) {
-    if (caller instanceof SrtCaller || !isUnread) caller.look();
+    if (caller instanceof SrtCaller || !isUnread()) caller.look();
     if (caller.isOver) callers.delete(id);
   }
-  if (callers.size > 0) setTimeout(look, LOOK_MS);
-}
+  return callers.size > 0;
+});
 
-function receive(): void {
-  if (output.writableLength >= MAX_UNREAD_BYTES) return;
+const receive = repeated(RECEIVE_MS, () => {
+  if (!listener || listener.isIdle) return false;
+  if (isUnread()) return true;
   // What all sockets have is one write.
   output.cork();
-  listener?.look();
+  listener.look();
   output.uncork();
-}
+  return true;
+});
+
+// An exit waits for the thread that waits for callers.
+const end = (): boolean => process.kill(process.pid, "SIGKILL");
+
+process.on("uncaughtException", end);
+for (const pipe of [input, output]) pipe.on("error", end).on("close", end);
+if (srt) run(srt);
+else output.end(frameFromSrtChild({ type: "no-library" }));
 
 function take(library: Libsrt, message: ToSrtChild): void {
   if (message.type === "listen") return listen(library, message.place);
@@ -85,17 +114,26 @@ function take(library: Libsrt, message: ToSrtChild): void {
     failed: (reason: string) => send({ type: "failed", id, reason }),
     media: (bytes: Uint8Array) => send({ type: "media", id, bytes }),
   };
-  if (callers.size === 0) setTimeout(look, LOOK_MS);
   callers.set(id, peer === "target" ? new SrtCaller(library, socket, events) : new SrtReader(library, socket, events));
+  lookAtCallers();
+  tellTargets();
 }
 
 function listen(library: Libsrt, place: SrtPlace): void {
   const socket = library.listen(place);
   if (typeof socket === "string") return send({ type: "not-listening", reason: socket });
   const isEncrypted = place.passphrase !== null;
-  listener = new SrtListener({ srt: library, socket, isEncrypted, send, now: () => performance.now() });
-  setInterval(receive, RECEIVE_MS);
-  setInterval(() => send({ type: "links", links: listener?.links() ?? [] }), LINKS_MS);
+  const room = async () => isUnread() && once(output, "drain");
+  listener = new SrtListener({
+    srt: library,
+    socket,
+    isEncrypted,
+    send,
+    wake: receive,
+    room,
+    now: () => performance.now(),
+  });
+  void listener.accept();
   send({ type: "listening" });
 }
 

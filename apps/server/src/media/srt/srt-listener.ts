@@ -1,4 +1,4 @@
-import type { Libsrt } from "./libsrt.ts";
+import type { AcceptedSocket, Libsrt } from "./libsrt.ts";
 import { FIRST_CALLER, type FromSrtChild, type SrtLinkReport } from "./srt-protocol.ts";
 
 /** An SRT message has at most 1,456 bytes of payload. */
@@ -20,6 +20,10 @@ export interface SrtListenerSettings {
   /** It has a passphrase. */
   readonly isEncrypted: boolean;
   readonly send: (message: FromSrtChild) => void;
+  /** There is a caller to look at, after a time without. */
+  readonly wake: () => void;
+  /** Resolves when the server has taken enough of what was sent to it. */
+  readonly room: () => Promise<unknown>;
   readonly now: () => number;
 }
 
@@ -46,9 +50,23 @@ export class SrtListener {
     this.#settings = settings;
   }
 
-  /** Call every few milliseconds. */
+  get isIdle(): boolean {
+    return this.#callers.size === 0;
+  }
+
+  /** Resolves when the listening socket is closed. */
+  async accept(): Promise<void> {
+    const { srt, socket: listener, isEncrypted, room } = this.#settings;
+    for (;;) {
+      await room();
+      const found = await srt.nextCaller(listener, isEncrypted);
+      if (!found) return;
+      this.#welcome(found);
+    }
+  }
+
+  /** Call every few milliseconds while there are callers. */
   look(): void {
-    this.#accept();
     let heldPackets = 0;
     let fullest: Caller | null = null;
     let mostPackets = 0;
@@ -91,22 +109,14 @@ export class SrtListener {
     });
   }
 
-  #accept(): void {
-    const { srt, socket: listener, isEncrypted, send, now } = this.#settings;
-    const next = () => srt.accept(listener, isEncrypted);
-    for (let found = next(); found; found = next()) {
-      const { socket, ...peer } = found;
-      const id = this.#ids++;
-      this.#callers.set(id, {
-        id,
-        socket,
-        latencyMs: srt.latencyMs(socket),
-        state: "new",
-        mediaAt: now(),
-        endsAt: null,
-      });
-      send({ type: "caller", id, ...peer });
-    }
+  #welcome({ socket, ...peer }: AcceptedSocket): void {
+    const { srt, send, wake, now } = this.#settings;
+    const wasIdle = this.isIdle;
+    const id = this.#ids++;
+    const latencyMs = srt.latencyMs(socket);
+    this.#callers.set(id, { id, socket, latencyMs, state: "new", mediaAt: now(), endsAt: null });
+    send({ type: "caller", id, ...peer });
+    if (wasIdle) wake();
   }
 
   #receive(caller: Caller): void {

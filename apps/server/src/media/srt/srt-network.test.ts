@@ -1,5 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
@@ -133,6 +135,23 @@ async function sendFor(seconds: number, latencyMs: number, streamId: string): Pr
   expect(reports.some(({ lost }) => lost > 0)).toBe(true);
   return { lost: caller.sent - numbers.length, told: reports.reduce((sum, { dropped }) => sum + dropped, 0) };
 }
+
+/** How often the process's JavaScript was woken so far. */
+const wakesOf = (pid: number): number =>
+  Number(/\nvoluntary_ctxt_switches:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/task/${pid}/status`, "utf8"))?.[1]);
+
+test.skipIf(missing !== "" || !existsSync("/proc/self/status"))(
+  `without callers, the process sleeps${missing}`,
+  async () => {
+    // Its sign of life a second, and what remains of its start.
+    const wakesIn = async (ms: number) => {
+      const before = wakesOf(server.pid);
+      await wait(ms);
+      return wakesOf(server.pid) - before;
+    };
+    await expect.poll(() => wakesIn(2_000), { timeout: 10_000 }).toBeLessThanOrEqual(10);
+  },
+);
 
 net(
   `at 5 % loss and 60 ms, a latency of 500 ms loses nothing, and one of 240 ms next to nothing, all of it counted${missing}`,
