@@ -1,6 +1,7 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep } from "../platform/retry.ts";
+import { Slices } from "../platform/slices.ts";
 import {
   type ClipMoments,
   type HeldSession,
@@ -140,7 +141,16 @@ export class MediaPlane implements HeldSessions {
     const dvr = new SessionDvr({ windowSeconds: dvrSeconds, sources: [spool, stored] });
     const readIndex = () => catalogue.sealedIndex(sessionId);
     const { signal } = this.#closing;
-    if (resume) void loadEarlier(dvr, { clock, log, sessionId, readSpool: () => spool.rows(), readIndex, signal });
+    const earlier = {
+      clock,
+      log,
+      slices: new Slices(clock),
+      sessionId,
+      readSpool: () => spool.rows(),
+      readIndex,
+      signal,
+    };
+    if (resume) void loadEarlier(dvr, earlier);
     return dvr;
   }
 

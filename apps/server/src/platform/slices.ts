@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 
 /** Longest time that one piece of long work may block the event loop. */
 const SLICE_MS = 5;
-/** Items between two checks of the clock. */
+/** Items between two checks of the clock, unless each is long itself. */
 const LOOK_EVERY = 16;
 
 /** Runs work that would block the event loop for too long in slices, one per turn of the loop. With several jobs, the jobs take turns. */
@@ -14,14 +14,18 @@ export class Slices {
     this.#clock = clock;
   }
 
-  async forEach<Item>(items: Iterable<Item>, visit: (item: Item) => void): Promise<void> {
+  async forEach<Item>(
+    items: Iterable<Item>,
+    visit: (item: Item) => void,
+    { lookEvery = LOOK_EVERY }: { readonly lookEvery?: number } = {},
+  ): Promise<void> {
     await this.#turn();
     let until = this.#clock.monotonic() + SLICE_MS;
     let visited = 0;
     for (const item of items) {
       visit(item);
       visited++;
-      if (visited % LOOK_EVERY !== 0 || this.#clock.monotonic() < until) continue;
+      if (visited % lookEvery !== 0 || this.#clock.monotonic() < until) continue;
       await this.#turn();
       until = this.#clock.monotonic() + SLICE_MS;
     }

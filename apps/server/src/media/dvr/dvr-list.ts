@@ -7,6 +7,7 @@ import {
   type SegmentHead,
   segmentText,
 } from "@weir/formats/hls";
+import { BlockRuns } from "./block-runs.ts";
 import { ListText } from "./list-text.ts";
 import {
   BLOCK_ROWS,
@@ -17,6 +18,7 @@ import {
   Names,
   SegmentBlock,
 } from "./segment-block.ts";
+import { ShownDurations } from "./shown-durations.ts";
 
 /** In target durations, from the end: what is older is left out of a delta update. The least that RFC 8216bis 4.4.3.8 allows. */
 const SKIP_UNTIL_TARGET_DURATIONS = 6;
@@ -51,7 +53,10 @@ export class DvrList {
   /** Seconds; infinite for a whole session. */
   readonly #windowSeconds: number;
   readonly #inits = new Names();
+  readonly #durations = new ShownDurations();
   readonly #blocks: SegmentBlock[] = [];
+  /** Of full blocks. */
+  readonly #runs = new BlockRuns();
   /** Rows of the first block that nobody can ask for any more. */
   #listed = { index: 0, seconds: 0 };
   #count = 0;
@@ -128,10 +133,10 @@ export class DvrList {
     return name !== "" && this.#inits.has(name);
   }
 
-  /** Blocks that must be rendered before the whole list can be written within a turn of the event loop. */
-  *unrendered(): Generator<() => void, void> {
-    const full = this.#blocks.filter(({ isFull, isRendered }) => isFull && !isRendered);
-    for (const block of full) yield () => void block.piece(0, BLOCK_ROWS);
+  /** What must be done before the whole list can be written within a turn of the event loop. */
+  unrendered(): Iterable<() => void> {
+    const { index } = this.#listed;
+    return this.#runs.unrendered(this.#blocks, Math.ceil(index / BLOCK_ROWS), this.#fullBlocks);
   }
 
   /** The list, the same for all viewers; as a delta update, unless it has ended. */
@@ -189,12 +194,24 @@ export class DvrList {
   }
 
   *#pieces(from: number, to: number): Generator<ListPiece, void> {
+    const [firstFull, endFull] = [Math.ceil(from / BLOCK_ROWS), Math.floor(to / BLOCK_ROWS)];
+    if (firstFull >= endFull) return yield* this.#partsOfBlocks(from, to);
+    yield* this.#partsOfBlocks(from, firstFull * BLOCK_ROWS);
+    yield* this.#runs.pieces(this.#blocks, firstFull, endFull);
+    yield* this.#partsOfBlocks(endFull * BLOCK_ROWS, to);
+  }
+
+  *#partsOfBlocks(from: number, to: number): Generator<ListPiece, void> {
     for (let index = from; index < to; ) {
       const at = index % BLOCK_ROWS;
       const end = Math.min(BLOCK_ROWS, at + to - index);
       yield (this.#blocks[Math.floor(index / BLOCK_ROWS)] as SegmentBlock).piece(at, end);
       index += end - at;
     }
+  }
+
+  get #fullBlocks(): number {
+    return Math.floor(this.#count / BLOCK_ROWS);
   }
 
   #firstWith(heads: ReadonlyMap<number, SegmentHead>, from: number): number {
@@ -231,9 +248,9 @@ export class DvrList {
       block = new SegmentBlock(this.#inits);
       this.#blocks.push(block);
     }
-    const { init, isIndependent, programDateTimeMs, seconds } = segment;
-    const isFirst = this.#count === 0;
-    const shown = isFirst ? { ...segment, discontinuity: false } : segment;
+    const { init, isIndependent, programDateTimeMs } = segment;
+    const seconds = this.#durations.shown(segment.seconds);
+    const shown = { ...segment, seconds, discontinuity: segment.discontinuity && this.#count > 0 };
     const hasTime = this.#timeOf(shown) !== null;
     const hasMap = init !== null && init !== this.#map;
     if (hasMap) this.#map = init;
@@ -260,6 +277,7 @@ export class DvrList {
 
   #forgetBlock(): void {
     this.#blocks.shift();
+    this.#runs.forgetFirst();
     this.#count -= BLOCK_ROWS;
     this.#listed = { ...this.#listed, index: this.#listed.index - BLOCK_ROWS };
   }

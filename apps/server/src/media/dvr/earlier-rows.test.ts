@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { Slices } from "../../platform/slices.ts";
 import type { RecordedSegment } from "../../ports/index.ts";
 import { loadEarlier } from "./earlier-rows.ts";
 import { SessionDvr } from "./session-dvr.ts";
@@ -25,7 +26,7 @@ test("while the index cannot be read, rows are not kept from try to try: the spo
   const tries: (readonly RecordedSegment[])[] = [[row("a", 1)], [row("a", 1), row("a", 2)]];
   let answered = 0;
   const loading = loadEarlier(dvr, {
-    ...{ clock, log: silentLog, sessionId: "s", signal: new AbortController().signal },
+    ...{ clock, log: silentLog, slices: new Slices(clock), sessionId: "s", signal: new AbortController().signal },
     readSpool: async () => tries[answered] ?? [],
     readIndex: async () => {
       answered++;

@@ -20,7 +20,7 @@ export class ListText {
 
   /** ASCII. `pieces` come between the head and the end. */
   static of(head: string, pieces: Iterable<ListPiece>, end: string): ListText {
-    return new ListText([pieceOf(head), ...pieces], end);
+    return new ListText([pieceOf([Buffer.from(head, "latin1")]), ...pieces], end);
   }
 
   in(coding: "gzip" | null): CodedText {
@@ -33,14 +33,14 @@ export class ListText {
   }
 
   #bytes(): Buffer {
-    return Buffer.concat([...this.#pieces.map(({ text }) => text), Buffer.from(this.#end, "latin1")]);
+    return Buffer.concat([...this.#pieces.flatMap(({ texts }) => texts), Buffer.from(this.#end, "latin1")]);
   }
 
   #compressed(): Buffer {
     const end = Buffer.from(this.#end, "latin1");
     const trailer = Buffer.alloc(8);
     let [crc, size] = [0, 0];
-    for (const bytes of [...this.#pieces.map(({ text }) => text), end]) {
+    for (const bytes of [...this.#pieces.flatMap(({ texts }) => texts), end]) {
       crc = crc32(bytes, crc);
       size += bytes.byteLength;
     }

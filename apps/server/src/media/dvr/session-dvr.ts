@@ -1,4 +1,5 @@
 import type { CodedText } from "../../platform/http/shared-text.ts";
+import type { Slices } from "../../platform/slices.ts";
 import type { RecordedSegment } from "../../ports/index.ts";
 import { headOf, type LivePlaylist, SEGMENTS_WITH_PARTS } from "../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
@@ -61,10 +62,10 @@ export class SessionDvr {
   }
 
   /** Takes what the session has from before, by rendition. */
-  load(rows: ReadonlyMap<string, readonly PlacedSegment[]>): void {
+  async load(rows: ReadonlyMap<string, readonly PlacedSegment[]>, slices: Slices): Promise<void> {
     for (const [name, segments] of rows) {
       const list = new DvrList(this.#settings.windowSeconds);
-      for (const segment of segments) list.addPlaced(segment);
+      await slices.forEach(segments, (segment) => list.addPlaced(segment));
       this.#lists.set(name, list);
       this.#recorded.add(name);
     }

@@ -71,7 +71,7 @@ export class DvrDelivery {
     };
     const unrendered = [...dvr.unrendered(address.rendition)];
     if (unrendered.length < 2) return send();
-    return this.#settings.slices.forEach(unrendered, (render) => render()).then(send);
+    return this.#settings.slices.forEach(unrendered, (render) => render(), { lookEvery: 1 }).then(send);
   }
 
   /** A segment of a live session. */
@@ -148,8 +148,7 @@ export class DvrDelivery {
     const key = `${media.index.id}/${name}/${dvrSeconds}`;
     const kept = this.#ended.get(key);
     if (kept?.media === media) return kept.list;
-    const list = storedList(rendition.stored, dvrSeconds);
-    await this.#settings.slices.forEach(list.unrendered(), (render) => render());
+    const list = await storedList(this.#settings.slices, rendition.stored, dvrSeconds);
     this.#ended.set(key, { media, list });
     return list;
   }
