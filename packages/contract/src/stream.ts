@@ -134,8 +134,16 @@ export const Dvr = Type.Union([Type.Integer({ minimum: 1, maximum: 1_440 }), Typ
 });
 export type Dvr = Static<typeof Dvr>;
 
+/** Weir addition. */
+export const StreamSlate = Type.Union([Type.Literal("off"), Type.Literal("last-picture")], {
+  description:
+    "What viewers of the live stream see while its broadcaster may still reconnect: nothing new, or the last picture with silence, so that players do not stall. For H.264 sources. Applies from the next session on",
+});
+export type StreamSlate = Static<typeof StreamSlate>;
+
 const writable = {
   dvr: Type.Optional(Nullable(Dvr)),
+  slate: Type.Optional(StreamSlate),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
   creatorId: Type.Optional(InputCreatorId),
   record: Type.Optional(Type.Boolean()),
@@ -260,6 +268,7 @@ export const Stream = Type.Object({
   record: Type.Boolean(),
   recordingSpec: Type.Optional(RecordingSpec),
   dvr: Type.Optional(Dvr),
+  slate: Type.Optional(StreamSlate),
   retentionDays: Type.Optional(RetentionDays),
   multistream: Type.Object({ targets: Type.Array(ShownTarget) }),
   pull: Type.Optional(Pull),

@@ -125,6 +125,7 @@ describe("the reconnect window", () => {
       },
       lastTargetDuration: null,
       lastSound: null,
+      slate: "off",
       targets: [],
     });
     // It dies before its first segment: the next one keeps clear of its names too.

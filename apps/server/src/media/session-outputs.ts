@@ -12,10 +12,11 @@ import { PartTarget } from "./packaging/part-target.ts";
 import { renditionNameOf } from "./packaging/rendition-name.ts";
 import { type RenditionPace, RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
+import { SlateOutputs } from "./packaging/slate-outputs.ts";
 import { type Track, VIDEO_TRACK, type VideoTrack } from "./packet.ts";
 import type { PageMemory } from "./page-memory.ts";
 import type { TargetDuration } from "./timeline/target-duration.ts";
-import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
+import type { Cut, Sample, SlateSink, TimelineSink } from "./timeline/timeline-sink.ts";
 
 export interface SessionOutputsSettings {
   readonly clock: Clock;
@@ -55,6 +56,7 @@ export class SessionOutputs implements TimelineSink {
     const video = this.#sourceOfTrack[VIDEO_TRACK];
     return video !== undefined && video.announced !== null && video.packager.replay(sink);
   });
+  readonly #slate = new SlateOutputs();
   #discontinuities: number;
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
@@ -69,6 +71,30 @@ export class SessionOutputs implements TimelineSink {
   get feed(): Feed {
     return this.#feed;
   }
+
+  /** What viewers see while the source is away: H.264 alone, and without the feed, whose readers wait. */
+  readonly slate: SlateSink = {
+    begin: () => {
+      if (this.#sourceOfTrack[VIDEO_TRACK]?.announced === null) return null;
+      const pace = this.#slate.begin([...this.#sources.values()]);
+      if (pace !== null) this.#ladder?.slate.begin();
+      return pace;
+    },
+    cut: (cut) => {
+      this.#ledger.expect(cut.msn, this.#sources.size);
+      this.#slate.cut(cut);
+      this.#ladder?.slate.cut(cut);
+    },
+    picture: (ticks, duration) => {
+      this.#slate.picture(ticks, duration);
+      this.#ladder?.slate.picture(ticks, duration);
+    },
+    sound: (sample) => this.#sourceOfTrack[sample.trackId]?.packager.sample(sample),
+    end: (ticks) => {
+      this.#slate.end(ticks);
+      this.#ladder?.slate.end(ticks);
+    },
+  };
 
   /** Null where none was asked for, and before the first picture. */
   get ladder(): LiveLadder | null {

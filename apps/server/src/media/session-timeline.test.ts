@@ -33,6 +33,7 @@ class SessionRig {
       resume,
       lastTargetDuration: null,
       lastSound: null,
+      hasSlate: false,
       onSegment: (segments: readonly RenditionSegment[], position) =>
         this.closed.push({
           msn: segments[0]?.segment.msn ?? 0,

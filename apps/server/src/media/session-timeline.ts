@@ -28,13 +28,15 @@ export interface SessionTimelineSettings
     Pick<SessionOutputsSettings, "memory" | "ladder"> {
   /** The target duration that the stream's last session would have needed; null where it had none. */
   readonly lastTargetDuration: number | null;
+  /** Show viewers the last picture while the source is away. */
+  readonly hasSlate: boolean;
   /** A segment is closed in every rendition. */
   readonly onSegment: (segments: readonly RenditionSegment[], position: TimelinePosition) => void;
 }
 
 /** The timeline of a session whose source publishes to this process, and the outputs that it feeds. */
 export function openTimeline(settings: SessionTimelineSettings): { timeline: Timeline; outputs: SessionOutputs } {
-  const { clock, memory, resume, lastTargetDuration, lastSound, onSegment, onUnstable, ladder } = settings;
+  const { clock, memory, resume, lastTargetDuration, lastSound, hasSlate, onSegment, onUnstable, ladder } = settings;
   const target = new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration });
   const outputs = new SessionOutputs({
     clock,
@@ -44,6 +46,7 @@ export function openTimeline(settings: SessionTimelineSettings): { timeline: Tim
     onSegment: (segments) => onSegment(segments, timeline.position),
     ladder,
   });
-  const timeline = new Timeline({ clock, sink: outputs, resume, lastSound, target, onUnstable });
+  const slate = hasSlate ? outputs.slate : null;
+  const timeline = new Timeline({ clock, sink: outputs, slate, resume, lastSound, target, onUnstable });
   return { timeline, outputs };
 }

@@ -31,7 +31,7 @@ export interface SegmentClosed extends Fact {
   /** Seconds and bytes of the source in this segment, all tracks. */
   readonly durationSeconds: number;
   readonly bytes: number;
-  /** One row per rendition when the session records; empty otherwise. */
+  /** One row per rendition when the session records, and those of slates before it; empty otherwise. */
   readonly recorded: readonly RecordedSegment[];
 }
 

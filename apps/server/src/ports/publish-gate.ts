@@ -73,6 +73,8 @@ export interface SessionStart {
   /** The sound of the session before this one; null if there was none. */
   readonly lastSound: SessionSound | null;
   readonly record: boolean;
+  /** What live viewers see in the reconnect window. */
+  readonly slate: "off" | "last-picture";
   /** How far viewers can go back while it is live, in seconds; null where they cannot. */
   readonly dvrSeconds: number | null;
   /** Names of the profiles whose rungs the recording contains beside the source. */

@@ -1,5 +1,6 @@
 import type { Profile, RecordingSpec } from "@weir/contract";
 import { sql } from "kysely";
+import type { SessionStart } from "../../ports/index.ts";
 import { NO_ISSUES } from "../issues/index.ts";
 import type { StreamIssues } from "../open-issue.ts";
 import type { Owner, Trx } from "../schema.ts";
@@ -16,6 +17,7 @@ export interface LiveStream {
   readonly recordingSpec: RecordingSpec | null;
   /** How far viewers can go back; 0 for the whole session, null for not at all. */
   readonly dvrMinutes: number | null;
+  readonly slate: SessionStart["slate"];
   readonly mayPublish: boolean;
   /** Of the owner. */
   nodeId: string | null;
@@ -43,6 +45,7 @@ interface Row {
   record: boolean;
   recording_spec: RecordingSpec | null;
   dvr_minutes: number | null;
+  slate: "last-picture" | null;
   may_publish: boolean;
   node_id: string | null;
   region: string | null;
@@ -59,7 +62,7 @@ interface Row {
 /** Lock streams in the order of their ids and read them. Unknown ids are absent from the answer. */
 export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<Map<string, LiveStream>> {
   const { rows } = await sql<Row>`
-    select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.dvr_minutes, s.node_id, n.region, s.state, s.epoch, s.grant_epoch,
+    select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.dvr_minutes, s.slate, s.node_id, n.region, s.state, s.epoch, s.grant_epoch,
       s.session_id, s.last_seen, s.reconnect_until, s.issues, s.target_states, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
     from stream s join account a on a.id = s.user_id left join node n on n.id = s.node_id
     where s.id = any(${[...new Set(ids)]}::uuid[]) order by s.id for update of s`.execute(trx);
@@ -74,6 +77,7 @@ export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<
         record: row.record,
         recordingSpec: row.recording_spec,
         dvrMinutes: row.dvr_minutes,
+        slate: row.slate ?? "off",
         mayPublish: row.may_publish,
         nodeId: row.node_id,
         region: row.region,

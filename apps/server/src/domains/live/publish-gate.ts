@@ -117,7 +117,8 @@ export class StreamPublishGate implements PublishGate {
       const targets = await targetsToForward(trx, streamId);
       const ladder = { recordedProfiles: kept, profiles, isDefaultLadder: isDefault };
       const taken = { lastTargetDuration: last?.targetDuration ?? null, lastSound: last?.sound ?? null };
-      const start = { sessionId, resume, previousEpoch, ...taken, record, dvrSeconds, ...ladder, targets };
+      const { slate } = stream;
+      const start = { sessionId, resume, previousEpoch, ...taken, record, slate, dvrSeconds, ...ladder, targets };
       return { start, isMoved };
     });
     if (begun?.isMoved) this.#tellMoved(grant, begun.start);

@@ -26,6 +26,7 @@ export function streamRecord(row: StreamRow): Stream {
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),
     ...(dvr !== null && { dvr }),
+    ...(row.slate && { slate: row.slate }),
     ...(row.retention_days === null ? {} : { retentionDays: row.retention_days }),
     multistream: {
       targets: row.targets.map((ref) => ({ ...ref, status: targetStatus(row.target_states, ref.id, ref.profile) })),

@@ -45,6 +45,10 @@ export function checkDvr(dvr: NewStream["dvr"], record: boolean): void {
 /** As stored: minutes, or 0 for the whole session. */
 export const minutesOf = (dvr: NewStream["dvr"]): number | null => (dvr === "session" ? 0 : (dvr ?? null));
 
+/** As stored: null for none. */
+export const storedSlate = (slate: NewStream["slate"]): "last-picture" | null =>
+  slate === undefined || slate === "off" ? null : slate;
+
 export const dvrOf = (minutes: number | null): Dvr | null => (minutes === 0 ? "session" : minutes);
 
 /** Checks targets against the profiles that they may name. The store checks whether an `id` exists. */

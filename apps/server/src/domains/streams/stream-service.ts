@@ -33,6 +33,7 @@ import {
   creatorValue,
   dvrOf,
   minutesOf,
+  storedSlate,
 } from "./stream-rules.ts";
 import { countStreams, findStream, hasStreams, lockStream } from "./stream-store.ts";
 
@@ -282,6 +283,7 @@ export class StreamService {
       recording_spec: json(storedSpec(input.recordingSpec)),
       retention_days: input.retentionDays ?? null,
       dvr_minutes: minutesOf(input.dvr),
+      slate: storedSlate(input.slate),
       pull: json(input.pull),
       targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)),
     };
@@ -311,6 +313,7 @@ export class StreamService {
         ? {}
         : changedPull(row, patch.pull, this.#deps.clock.now())),
       ...(patch.dvr === undefined ? {} : { dvr_minutes: minutesOf(patch.dvr) }),
+      ...(patch.slate === undefined ? {} : { slate: storedSlate(patch.slate) }),
       ...(patch.recordingSpec === undefined ? {} : { recording_spec: json(storedSpec(patch.recordingSpec)) }),
       ...(targets ? { targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)) } : {}),
     };

@@ -20,6 +20,8 @@ export interface StreamTable extends Owned, Counters {
   retention_days: ColumnType<number | null, number | null | undefined, number | null>;
   /** 0 for the whole session. */
   dvr_minutes: ColumnType<number | null, number | null | undefined, number | null>;
+  /** Null for none. */
+  slate: ColumnType<"last-picture" | null, "last-picture" | null | undefined, "last-picture" | null>;
   targets: ColumnType<TargetRef[], string | undefined, string>;
   pull: JsonOrNull<NonNullable<NewStream["pull"]>>;
   created_at: Int8;

@@ -112,7 +112,7 @@ export class SessionDvr {
   ): { readonly segment: LiveSegment; readonly bytes: readonly Uint8Array[] } | null {
     const live = this.#outputs.playlist(rendition)?.rendition;
     const segment = live?.segment(msn);
-    if (!segment?.init || segment === live?.open) return null;
+    if (!segment?.storedInit || segment === live?.open) return null;
     const bytes = this.#joined.get(segment) ?? storedBytesOf(segment);
     this.#joined.set(segment, bytes);
     return { segment, bytes };
@@ -142,23 +142,25 @@ export class SessionDvr {
     }
     for (let index = firstAfter(listed, list.lastMsn); index < listed.length; index++) {
       const segment = listed[index] as LiveSegment;
-      const { msn, seconds, programDateTimeMs, discontinuity, init, parts } = segment;
+      const { msn, seconds, programDateTimeMs, discontinuity, storedInit: init, parts } = segment;
       const isIndependent = parts[0]?.isIndependent ?? true;
       list.add({ msn, seconds, programDateTimeMs, discontinuity, isIndependent, init: init?.name ?? null });
     }
-    if (open) list.fill(open);
+    // A slate is for live viewers: here its number is a gap, once it is over.
+    if (open && !open.isSlate) list.fill(open);
   }
 
   #edge(live: LivePlaylist): DvrEdge {
     const { rendition } = live;
     const { listed, open, targetDuration, version, hasEnded } = rendition;
-    const newest = hasEnded ? [] : listed.slice(-SEGMENTS_WITH_PARTS);
+    const newest = hasEnded ? [] : listed.slice(-SEGMENTS_WITH_PARTS).filter(({ isSlate }) => !isSlate);
+    const addressOf = (name: string) => (this.has(name) ? `../${name}/${DVR_PLAYLIST}` : null);
     return {
       targetDuration,
       version,
       heads: new Map(newest.map((segment) => [segment.msn, headOf(segment, true)])),
-      open: open && { ...headOf(open, true), msn: open.msn },
-      lowLatency: live.lowLatency((name) => (this.has(name) ? `../${name}/${DVR_PLAYLIST}` : null)),
+      open: open && !open.isSlate ? { ...headOf(open, true), msn: open.msn } : null,
+      lowLatency: live.lowLatency(addressOf, !open?.isSlate),
     };
   }
 }

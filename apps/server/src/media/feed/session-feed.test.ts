@@ -33,6 +33,7 @@ beforeEach(() => {
     clock,
     sink: feed,
     resume: null,
+    slate: null,
     lastSound: null,
     target: new TargetDuration({ fixed: null, lastSession: null }),
     onUnstable: () => {},

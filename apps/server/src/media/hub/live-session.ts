@@ -79,6 +79,7 @@ export class LiveSession {
       resume: start.resume,
       lastTargetDuration: start.lastTargetDuration,
       lastSound: start.lastSound,
+      hasSlate: start.slate === "last-picture",
       onSegment: (segments, position) => facts.segmentClosed(segments, position),
       onUnstable: (reason) => this.#publisher?.close(reason),
       ladder: {
@@ -179,6 +180,7 @@ export class LiveSession {
     if (this.#state === "finished" || this.#state === "left") return;
     this.#window?.cancel();
     if (this.#state === "live") this.timeline.pause();
+    this.timeline.endSlate();
     this.#state = "left";
     this.outputs.moved();
     this.targets.end();

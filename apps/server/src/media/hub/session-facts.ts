@@ -35,6 +35,8 @@ interface FactSubject {
 export class SessionFacts {
   readonly #settings: SessionFactsSettings;
   readonly #subject: FactSubject;
+  /** Slates since the last recorded segment, as gaps. They are recorded with the next one: no recording ends in gaps. */
+  readonly #slates: { source: RenditionSegment[]; rungs: RenditionSegment[] } = { source: [], rungs: [] };
 
   constructor(settings: SessionFactsSettings, subject: FactSubject) {
     this.#settings = settings;
@@ -63,6 +65,10 @@ export class SessionFacts {
     const { eventSink, recorder, dvr } = this.#settings;
     dvr?.sync();
     const source = segments.find(({ segment }) => segment.init !== null)?.segment;
+    if (source?.isSlate) {
+      if (recorder) this.#slates.source.push(...segments.map(asGap));
+      return;
+    }
     const fact = {
       type: "segment-closed",
       ...this.#about(),
@@ -73,7 +79,7 @@ export class SessionFacts {
     // A session in which no sound ever came has no audio in its recording.
     const hasSound = position.sound !== null;
     const recorded = segments.filter(({ segment }) => hasSound || segment.init?.track.kind !== "audio");
-    if (recorder) recorder.record(fact, recorded);
+    if (recorder) recorder.record(fact, [...recorded, ...this.#slates.source.splice(0)]);
     else eventSink.report({ ...fact, recorded: [] });
   }
 
@@ -81,7 +87,10 @@ export class SessionFacts {
   rungsClosed(segments: readonly RenditionSegment[]): void {
     const { rungRecorder, dvr } = this.#settings;
     dvr?.sync();
-    rungRecorder?.record({ type: "rungs-recorded", ...this.#about(), bytes: bytesOf(segments) }, segments);
+    if (!rungRecorder) return;
+    if (segments.some(({ segment }) => segment.isSlate)) return void this.#slates.rungs.push(...segments.map(asGap));
+    const recorded = [...segments, ...this.#slates.rungs.splice(0)];
+    rungRecorder.record({ type: "rungs-recorded", ...this.#about(), bytes: bytesOf(segments) }, recorded);
   }
 
   segmentTranscoded({ msn, isMade, seconds, sourceBytes, attempts, ...told }: TranscodedSegment): void {
@@ -127,6 +136,10 @@ export class SessionFacts {
     const { streamId, epoch, sessionId } = this.#subject;
     return { streamId, epoch, at: this.#settings.clock.now(), sessionId };
   }
+}
+
+function asGap({ rendition, segment }: RenditionSegment): RenditionSegment {
+  return { rendition, segment: segment.asGap() };
 }
 
 function bytesOf(segments: readonly RenditionSegment[]): number {

@@ -153,6 +153,11 @@ export class LadderTranscoder {
     });
   }
 
+  /** Runs at once, or after what the child still has to give before a pause. */
+  inOrder(action: () => void): void {
+    this.#child.inOrder(action);
+  }
+
   /** The session is over; `done` is called when the rungs have everything they will get. */
   end(done: () => void): void {
     this.#child.inOrder(() => {

@@ -35,6 +35,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): v
     resume: null,
     lastTargetDuration: null,
     lastSound: null,
+    hasSlate: false,
     onSegment: () => {},
     onUnstable: () => {},
     ladder: {

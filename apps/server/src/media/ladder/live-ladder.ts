@@ -6,8 +6,9 @@ import { type ListedRendition, newestTrack } from "../packaging/hls/live-multiva
 import type { LiveOutput } from "../packaging/live-output.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import { type RenditionSegment, SegmentLedger } from "../packaging/segment-ledger.ts";
+import { SlateOutputs } from "../packaging/slate-outputs.ts";
 import { TICKS_PER_SECOND, type Track, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
-import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
+import type { Cut, Sample, SlateSink, TimelineSink } from "../timeline/timeline-sink.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
 import type { EncodingSettings } from "./ladder-child.ts";
 import type { Rung } from "./ladder-plan.ts";
@@ -88,6 +89,7 @@ export class LiveLadder implements TimelineSink {
   /** End of each segment that is not closed in every rung, in 90 kHz ticks, once the source has reported it. */
   readonly #ends = new Map<number, number>();
   #newestMsn: number | null = null;
+  readonly #slate = new SlateOutputs();
   readonly #ended = Promise.withResolvers<void>();
 
   constructor({ clock, request, rungs, source, open }: LiveLadderSettings) {
@@ -96,6 +98,17 @@ export class LiveLadder implements TimelineSink {
     const feeds = this.outputs.map(({ packager, feed }) => new RungFeed(packager, feed));
     this.#transcoder = new LadderTranscoder({ ...request, clock, source, rungs, feeds });
   }
+
+  /** What the rungs show while the source is away: each its own last picture, behind everything that is still being encoded. */
+  readonly slate: Pick<SlateSink, "cut" | "picture" | "end"> & { begin(): void } = {
+    begin: () => this.#transcoder.inOrder(() => this.#slate.begin(this.outputs)),
+    cut: (cut) => {
+      this.#ledger.expect(cut.msn, this.outputs.length);
+      this.#transcoder.inOrder(() => this.#slate.cut(cut));
+    },
+    picture: (ticks, duration) => this.#transcoder.inOrder(() => this.#slate.picture(ticks, duration)),
+    end: (ticks) => this.#transcoder.inOrder(() => this.#slate.end(ticks)),
+  };
 
   get status(): TranscodingStatus {
     return this.#transcoder.status;
@@ -199,7 +212,8 @@ export class LiveLadder implements TimelineSink {
   #closed(closed: readonly RenditionSegment[]): void {
     const [first] = closed;
     if (!first) return;
-    const { msn, seconds } = first.segment;
+    const { msn, seconds, isSlate } = first.segment;
+    if (isSlate) return this.#record(closed);
     const end = this.#ends.get(msn);
     this.#ends.delete(msn);
     const isThere = ({ segment }: RenditionSegment) => end !== undefined && isWholeUntil(segment, end);
@@ -213,12 +227,16 @@ export class LiveLadder implements TimelineSink {
       areAll: missing.length === 0,
       seconds,
     });
-    const { recorded, onSegment, onRungs } = this.#request;
     const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
     const names = { missing: missing.map(({ name }) => name), paused: paused.map(({ name }) => name) };
     const { isSteady } = this.#transcoder;
-    if (finished) onSegment({ ...finished, ...names, msn, isMade, isSteady, seconds, renditionBytes });
-    const recordedIds = new Set(rungs.filter(({ name }) => recorded.has(name)).map(({ id }) => id));
+    if (finished) this.#request.onSegment({ ...finished, ...names, msn, isMade, isSteady, seconds, renditionBytes });
+    this.#record(closed);
+  }
+
+  #record(closed: readonly RenditionSegment[]): void {
+    const { recorded, onRungs } = this.#request;
+    const recordedIds = new Set(this.outputs.flatMap(({ rung }) => (recorded.has(rung.name) ? rung.id : [])));
     const kept = closed.filter(({ rendition }) => recordedIds.has(rendition.name));
     if (kept.length > 0) onRungs(kept);
   }

@@ -38,6 +38,8 @@ export interface SegmentPlace {
   readonly discontinuity: boolean;
   /** Null for a gap: the rendition has no bytes for this MSN. */
   readonly init: InitSegment | null;
+  /** The last picture, shown to live viewers while the source is away. What stores segments has a gap there. */
+  readonly isSlate?: boolean;
 }
 
 /**
@@ -51,6 +53,8 @@ export class LiveSegment implements SegmentPlace {
   readonly programDateTimeMs: number;
   readonly discontinuity: boolean;
   readonly init: InitSegment | null;
+  readonly isSlate: boolean;
+  readonly #memory: PageMemory;
   readonly #parts: LivePart[] = [];
   readonly #chain: PageChain;
   #views: readonly Uint8Array[] | null = null;
@@ -65,6 +69,8 @@ export class LiveSegment implements SegmentPlace {
     this.programDateTimeMs = place.programDateTimeMs;
     this.discontinuity = place.discontinuity;
     this.init = place.init;
+    this.isSlate = place.isSlate ?? false;
+    this.#memory = memory;
     this.#chain = new PageChain(memory);
     this.#durationTicks = durationTicks;
   }
@@ -93,6 +99,18 @@ export class LiveSegment implements SegmentPlace {
   get views(): readonly Uint8Array[] {
     this.#views ??= this.#chain.from(0);
     return this.#views;
+  }
+
+  /** The init segment of what is stored of it; null for a gap. */
+  get storedInit(): InitSegment | null {
+    return this.isSlate ? null : this.init;
+  }
+
+  /** The same number and time without bytes. */
+  asGap(): LiveSegment {
+    const { msn, timescale, startTicks, programDateTimeMs, discontinuity } = this;
+    const place = { msn, timescale, startTicks, programDateTimeMs, discontinuity, init: null };
+    return new LiveSegment(place, this.#memory, this.#durationTicks);
   }
 
   /** Copy the pieces of a part behind the previous parts. */

@@ -1,11 +1,12 @@
-import { type FragmentSample, readSamples, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
-import { Payload, TICKS_PER_SECOND } from "../packet.ts";
+import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
+import { TICKS_PER_SECOND } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import { rescale, ticksToMs } from "../timeline/ticks.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
 import type { LiveRendition } from "./live-rendition.ts";
 import { type InitSegment, LiveSegment } from "./live-segment.ts";
 import type { PartLimits, PartTarget } from "./part-target.ts";
+import { samplesIn } from "./window-samples.ts";
 
 /** A part with this many bytes is published early: 8 MiB in a third of a second are 200 Mbit/s. */
 const MAX_PART_BYTES = 8 * 1024 * 1024;
@@ -64,6 +65,11 @@ export class RenditionPackager {
     this.#partLimits = this.#pace.isVideo ? partTarget : partTarget.audio;
     this.#memory = memory;
     this.#onSegment = onSegment;
+  }
+
+  /** How long after its decode time the first sample of the newest segment is shown. */
+  get reorderTicks(): number {
+    return this.#reorderTicks;
   }
 
   /** The init segment for the following samples; null while this rendition has no source. */
@@ -148,6 +154,7 @@ export class RenditionPackager {
           programDateTimeMs: cut.programDateTimeMs + Math.round(this.#msBehind(cut, first)),
           discontinuity: cut.discontinuity,
           init: this.#init,
+          ...(cut.isSlate && { isSlate: true }),
         },
         this.#memory,
       ),
@@ -196,9 +203,10 @@ export class RenditionPackager {
     for (const segment of open ? [open, ...listed.toReversed()] : listed.toReversed()) {
       total.bytes += segment.bytes;
       total.frames += segment.frames;
-      if (!init || segment.init?.name !== init.name) return false;
+      if (!init || segment.storedInit?.name !== init.name) return false;
       if (total.bytes > MAX_REPLAY_BYTES || total.frames > MAX_REPLAY_SAMPLES) return false;
-      const samples = [...samplesOf(segment, init.track.id), ...(segment === open ? this.#samples : [])];
+      const stored = samplesIn(segment.views, init.track.id);
+      const samples = [...stored, ...(segment === open ? this.#samples : [])];
       segments.unshift([segment, samples]);
       const idr = samples.findLast(({ isIndependent }) => isIndependent);
       if (idr) {
@@ -258,11 +266,11 @@ export class RenditionPackager {
   }
 
   #gap(cut: Cut, endTicks: number): void {
-    const { msn, programDateTimeMs, discontinuity } = cut;
+    const { msn, programDateTimeMs, discontinuity, isSlate = false } = cut;
     const startTicks = this.#ticks(cut.ticks);
     const durationTicks = Math.max(0, this.#ticks(endTicks) - startTicks);
-    const place = { msn, timescale: this.#timescale, startTicks, programDateTimeMs, discontinuity, init: null };
-    const segment = new LiveSegment(place, this.#memory, durationTicks);
+    const where = { msn, timescale: this.#timescale, startTicks, programDateTimeMs };
+    const segment = new LiveSegment({ ...where, discontinuity, init: null, isSlate }, this.#memory, durationTicks);
     this.#rendition.gap(segment);
     this.#onSegment(this.#rendition, segment);
   }
@@ -270,13 +278,6 @@ export class RenditionPackager {
   #ticks(ticks: number): number {
     return rescale(ticks, TICKS_PER_SECOND, this.#timescale);
   }
-}
-
-/** In memory of their own. */
-function samplesOf({ views }: LiveSegment, trackId: number): Sample[] {
-  return readSamples(Buffer.concat(views)).map(
-    (sample): Sample => ({ ...sample, trackId, kind: "video", data: new Payload(sample.data) }),
-  );
 }
 
 /** The segments from `idr` on, which is in the first. */

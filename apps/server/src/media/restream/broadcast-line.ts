@@ -10,6 +10,8 @@ import { Slate } from "./slate.ts";
 const MAX_KEPT_BYTES = 3 * 1024 * 1024;
 /** Samples are serialized at the latest when this many are pending. */
 const MAX_SAMPLES = 256;
+/** A stretch begins this exactly where the one before has ended, unless viewers were shown something else in between. */
+const HOLE_TICKS = TICKS_PER_SECOND / 3;
 /** Not every keyframe gets its own batch if every frame is one. */
 const MIN_ENTRY_TICKS = TICKS_PER_SECOND / 2;
 
@@ -59,8 +61,10 @@ export class BroadcastLine implements TimelineSink {
   /** In place of the sound that the source does not have; null before its first picture, and where it has sound. */
   #silence: AudioClock | null = null;
   readonly #slate: Slate | null;
-  /** Added to all timestamps: the total duration of the slates sent so far. */
+  /** Added to all timestamps: the total duration of the slates sent so far, without that of those that viewers got. */
   #shiftTicks = 0;
+  /** End of the stretch before, until the first sample of the next. */
+  #pausedTicks: number | null = null;
   /** The tracks have changed: the opening messages must precede what follows. */
   #isUnopened = false;
   /** The opening of the batch being collected. */
@@ -155,6 +159,7 @@ export class BroadcastLine implements TimelineSink {
 
   #writeSample({ kind, trackId, time, decodeTime, isIndependent, data: payload }: Sample): void {
     const { bytes: data } = payload;
+    this.#closeHole(kind === "video" ? time : (time * TICKS_PER_SECOND) / this.#audioRate);
     if (kind === "video") {
       if (isIndependent) this.#slate?.keyframe(payload);
       const decodeTicks = decodeTime + this.#shiftTicks;
@@ -166,8 +171,17 @@ export class BroadcastLine implements TimelineSink {
       this.#writeAudio((time * TICKS_PER_SECOND) / this.#audioRate + this.#shiftTicks, data);
   }
 
+  /** What viewers were shown in between took time on the timeline, but not here. */
+  #closeHole(ticks: number): void {
+    if (this.#pausedTicks === null) return;
+    const hole = ticks - this.#pausedTicks;
+    this.#pausedTicks = null;
+    if (hole > HOLE_TICKS) this.#shiftTicks -= hole;
+  }
+
   pause(ticks: number): void {
     this.flush();
+    this.#pausedTicks ??= ticks;
     if (!this.#tracks || this.#refusal !== null) return;
     const from = ticks + this.#shiftTicks;
     const { audio } = this.#tracks;

@@ -87,6 +87,8 @@ export interface RestreamRigSettings {
   readonly ladder?: Pick<LadderRequest, "profiles" | "isDefault" | "forTargets" | "admission">;
   readonly connect?: ConnectTarget;
   readonly maxQueued?: number;
+  /** Viewers see a slate while the source is away. */
+  readonly hasSlate?: boolean;
 }
 
 /** The targets of a session with its timeline and a manual clock. */
@@ -104,13 +106,14 @@ export class RestreamRig {
   readonly targets: SessionTargets;
   asked: () => Promise<readonly RestreamTarget[]> = async () => [];
 
-  constructor({ connect, ladder, maxQueued = 4 * 1024 * 1024 }: RestreamRigSettings = {}) {
+  constructor({ connect, ladder, hasSlate = false, maxQueued = 4 * 1024 * 1024 }: RestreamRigSettings = {}) {
     const { timeline, outputs } = openTimeline({
       clock: this.clock,
       memory: new PageMemory(),
       resume: null,
       lastTargetDuration: null,
       lastSound: null,
+      hasSlate,
       onSegment: () => {},
       onUnstable: () => {},
       ladder: ladder

@@ -142,9 +142,15 @@ describe("a target with a slate", () => {
   /** Matches messages with the source's audio; silent frames are shorter. */
   const SOUND_BYTES = 12;
 
-  test.each([true, false])(
-    "gets one picture per second and silence while the source is away; source has audio: %s",
-    async (audio) => {
+  test.each([
+    [true, false],
+    [false, false],
+    [true, true],
+    [false, true],
+  ])(
+    "gets one picture per second and silence while the source is away; source has audio: %s, viewers get a slate too: %s",
+    async (audio, hasSlate) => {
+      rig = new RestreamRig({ hasSlate });
       rig.targets.set([{ ...TARGET, slate: true }]);
       rig.newest.accept();
       const shape = { seconds: 4, bFrames: 2, frameRate: 25, frameBytes: 500, audio };
@@ -176,6 +182,26 @@ describe("a target with a slate", () => {
       expect(Math.abs((last ?? 0) - 28_500)).toBeLessThan(200);
     },
   );
+
+  test("that wants none has no hole where viewers got one", async () => {
+    rig = new RestreamRig({ hasSlate: true });
+    rig.targets.set([TARGET]);
+    rig.newest.accept();
+    await rig.send({ seconds: 4, bFrames: 2 });
+    rig.timeline.pause();
+    rig.targets.flow(false);
+    rig.pass(20_000);
+    rig.targets.flow(true);
+    await rig.send({ seconds: 4, bFrames: 2, clockAt: 50 });
+    const all = messagesOf(rig.newest);
+    for (const kind of ["video", "audio"]) {
+      const times = all.filter((message) => message.kind === kind).map(({ ms }) => ms);
+      const steps = times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
+      expect(Math.min(...steps)).toBeGreaterThan(0);
+      expect(Math.max(...steps)).toBeLessThan(100);
+    }
+    expect(all.at(-1)?.ms).toBeLessThan(8_200);
+  });
 
   test("gets no slate at a takeover", async () => {
     rig.targets.set([{ ...TARGET, slate: true }]);

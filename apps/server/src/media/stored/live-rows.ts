@@ -6,8 +6,8 @@ import type { UnplacedSegment } from "./span-writer.ts";
 
 /** A live segment as the index of stored media describes it, in ticks of its rendition's track. */
 export function storedRowOf(segment: LiveSegment, { timescale }: StoredTrack): UnplacedSegment {
-  const { msn, init, programDateTimeMs, discontinuity, parts } = segment;
-  const [first] = parts;
+  const { msn, storedInit: init, programDateTimeMs, discontinuity, parts } = segment;
+  const [first] = init ? parts : [];
   const inTicks = (ticks: number): number => rescale(ticks, segment.timescale, timescale);
   return {
     ...{ msn, programDateTimeMs, discontinuity, init: init?.name ?? "" },

@@ -20,23 +20,23 @@ export class WindowSource implements SegmentSource {
 
   async segments(name: string, { first, last }: MsnRange): Promise<SessionRendition<StoredSegment> | null> {
     const complete = this.#find(name)?.completed ?? [];
-    const init = complete.find((segment) => segment.init)?.init;
+    const init = complete.find((segment) => segment.storedInit)?.storedInit;
     if (!init) return null;
     const track = storedTrackOf(init);
     const segments = complete
       .filter(({ msn }) => msn >= first && msn <= last)
       .map((segment) => {
         const row = { ...storedRowOf(segment, track), ...NO_BYTES, epoch: 0 };
-        if (!segment.init) return row;
+        if (!segment.storedInit) return row;
         const length = storedBytesOf(segment).reduce((sum, { byteLength }) => sum + byteLength, 0);
-        return { ...row, gap: false, init: segment.init.name, length };
+        return { ...row, gap: false, init: segment.storedInit.name, length };
       });
     return { track, segments };
   }
 
   async *read(name: string, { msn }: StoredSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
     const segment = this.#find(name)?.segment(msn);
-    if (!segment?.init) throw new ObjectNotFound(`${name}/${msn} in the live window`);
+    if (!segment?.storedInit) throw new ObjectNotFound(`${name}/${msn} in the live window`);
     segment.retain();
     try {
       let at = 0;

@@ -52,6 +52,7 @@ export class FakePublishGate implements PublishGate {
       resume: null,
       lastTargetDuration: null,
       lastSound: null,
+      slate: "off",
       record: false,
       dvrSeconds: null,
       recordedProfiles: [],

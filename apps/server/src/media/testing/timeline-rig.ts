@@ -63,6 +63,7 @@ export class TimelineRig {
     this.timeline = new Timeline({
       clock: this.clock,
       sink,
+      slate: null,
       resume,
       lastSound,
       target: new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration }),

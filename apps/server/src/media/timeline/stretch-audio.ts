@@ -76,6 +76,11 @@ export class StretchAudio {
     for (const { clock } of this.#lines) if (ticks - clock.endTicks >= AUDIO_LOST_TICKS) clock.lose();
   }
 
+  /** Nothing comes on any track. */
+  lose(): void {
+    for (const { clock } of this.#lines) clock.lose();
+  }
+
   /** Silence up to `ticks` where audio is away. */
   fillAbsent(ticks: number): void {
     for (const { clock } of this.#lines) if (clock.isAbsent) clock.fillTo(ticks);

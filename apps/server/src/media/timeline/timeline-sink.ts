@@ -26,6 +26,8 @@ export interface Cut {
   readonly discontinuity: boolean;
   /** True if a picture starts here. While video is stopped, audio cuts instead, and no picture may ever follow. */
   readonly byVideo: boolean;
+  /** The source is away: the segment shows its last picture to live viewers, and is stored nowhere. */
+  readonly isSlate?: boolean;
 }
 
 /**
@@ -44,4 +46,20 @@ export interface TimelineSink {
   moved?(): void;
   /** The session is over. */
   end(): void;
+}
+
+/**
+ * What live viewers get while the source is away. It takes numbers and time of the timeline, and no reader of the feed knows of it. Calls are in
+ * timeline order, between a `pause` and the next stretch.
+ */
+export interface SlateSink {
+  /** Comes first. Returns the time from one picture to the next, in 90 kHz ticks; null if there is no picture that can be shown. */
+  begin(): number | null;
+  cut(cut: Cut): void;
+  /** The last picture, in every rendition: `ticks` and `duration` in 90 kHz. */
+  picture(ticks: number, duration: number): void;
+  /** Silence. */
+  sound(sample: Sample): void;
+  /** Closes the open segment of every rendition at `ticks`. */
+  end(ticks: number): void;
 }

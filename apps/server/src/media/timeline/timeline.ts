@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { SessionSound, TimelinePosition } from "../../ports/index.ts";
 import { type SourcePacket, type Track, VIDEO_TRACK } from "../packet.ts";
+import { AwaySlate } from "./away-slate.ts";
 import { Cutter } from "./cutter.ts";
 import { KnownSound } from "./known-sound.ts";
 import { ProgramDateTime } from "./program-date-time.ts";
@@ -9,7 +10,7 @@ import { Standstill } from "./standstill.ts";
 import { StretchAudio } from "./stretch-audio.ts";
 import { type Opening, StretchOpening } from "./stretch-opening.ts";
 import { TargetDuration } from "./target-duration.ts";
-import type { Sample, TimelineSink } from "./timeline-sink.ts";
+import type { Sample, SlateSink, TimelineSink } from "./timeline-sink.ts";
 import { areIn, goOn, isSameTrack } from "./track-changes.ts";
 import { VideoClock } from "./video-clock.ts";
 
@@ -22,6 +23,8 @@ const MAX_STRETCHES_A_MINUTE = 10;
 export interface TimelineSettings {
   readonly clock: Clock;
   readonly sink: TimelineSink;
+  /** Shows viewers the last picture between two stretches; null where they wait. */
+  readonly slate: SlateSink | null;
   /** The position at which an earlier process left the session; null for a new session. */
   readonly resume: TimelinePosition | null;
   /** The sound of the stream's last session, which this one has as silence until its own comes; null without. */
@@ -53,6 +56,8 @@ export class Timeline {
   readonly #announced = new Map<Track["id"], Track>();
   /** Buffers the start of a stretch; null within one. */
   #opening: StretchOpening | null = new StretchOpening();
+  /** Between two stretches; null within one, and where there is none. */
+  #slate: AwaySlate | null = null;
   #programDateTime: ProgramDateTime | null = null;
   #hasVideo = false;
   #videoLost = false;
@@ -154,7 +159,10 @@ export class Timeline {
   /** Call about every 50 ms: missing packets are only noticed by time. */
   tick(): void {
     const now = this.#settings.clock.monotonic();
-    if (this.#opening) return this.#tryOpen();
+    if (this.#opening) {
+      this.#tryOpen();
+      return this.#slate?.show(now);
+    }
     this.#followJump(now);
     if (this.#opening) return;
     if (this.#hasVideo && !this.#videoLost) {
@@ -179,7 +187,19 @@ export class Timeline {
   /** The session is over. */
   end(): void {
     this.pause();
+    this.endSlate();
     this.#settings.sink.end();
+  }
+
+  /** What is shown in place of the source is closed, and nothing more is shown before the next stretch. */
+  endSlate(): void {
+    const isShown = this.#slate?.isShown === true;
+    if (isShown) {
+      this.#audio.close(this.#videoEnd);
+      this.#startTicks = this.#endTicks;
+      this.#settings.slate?.end(this.#startTicks);
+    }
+    this.#slate = null;
   }
 
   get #endTicks(): number {
@@ -193,6 +213,7 @@ export class Timeline {
       this.#audio.close(this.#videoEnd);
       this.#startTicks = this.#endTicks;
       this.#settings.sink.pause(this.#startTicks);
+      this.#slate = this.#slateFrom(this.#startTicks);
     }
     this.#opening = new StretchOpening();
     const now = this.#settings.clock.monotonic();
@@ -208,6 +229,7 @@ export class Timeline {
   #open(opening: Opening): void {
     if (!this.#isReconnect && this.#isUnstable()) return;
     this.#isReconnect = false;
+    this.endSlate();
     this.#settings.target.decide(opening.encoderGopSeconds);
     if (!this.#hasBegun) this.#startTicks = opening.reorderTicks;
     const start = this.#startTicks;
@@ -308,8 +330,32 @@ export class Timeline {
   }
 
   #emit(sample: Sample): void {
-    this.#settings.sink.sample(sample);
+    const { sink, slate } = this.#settings;
+    // Between two stretches there is no sound but that of the slate.
+    if (this.#slate?.isShown) slate?.sound(sample);
+    else sink.sample(sample);
     sample.data.release();
+  }
+
+  /** Without pictures of its own, a session has none to show. */
+  #slateFrom(ticks: number): AwaySlate | null {
+    const { slate } = this.#settings;
+    if (!slate || !this.#cutsByVideo) return null;
+    return new AwaySlate({
+      ...{ ticks, since: this.#lastPacketAt },
+      begin: () => {
+        const pace = slate.begin();
+        if (pace !== null) this.#audio.lose();
+        return pace;
+      },
+      picture: (start, duration) => {
+        if (start === ticks || this.#cutter.wantsAudioCut(start)) this.#cut(start, false, true);
+        slate.picture(start, duration);
+        this.#videoEnd = start + duration;
+        this.#audio.fillAbsent(this.#videoEnd);
+        this.#audio.release(this.#videoEnd);
+      },
+    });
   }
 
   #loseVideo(): void {
@@ -324,15 +370,17 @@ export class Timeline {
     this.#audio.release(decodeTime);
   }
 
-  #cut(ticks: number, discontinuity: boolean): void {
+  #cut(ticks: number, discontinuity: boolean, isSlate = false): void {
     if (discontinuity) this.#discontinuities++;
     const msn = this.#cutter.cut(ticks);
-    this.#settings.sink.cut({
+    const { sink, slate } = this.#settings;
+    (isSlate && slate ? slate : sink).cut({
       msn,
       ticks,
       programDateTimeMs: this.#programDateTime?.at(ticks) ?? this.#settings.clock.now(),
       discontinuity,
       byVideo: this.#cutsByVideo,
+      ...(isSlate && { isSlate }),
     });
     this.#audio.segmentBegan();
   }

@@ -165,7 +165,9 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
       return this.#waitForList(asked, source, playlist, { isMet: isReady, met: caching.fresh, withinMs, send });
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
-    const isMet = () => hasMedia(rendition, query.msn, query.part);
+    // Lists that go back have no parts of a slate.
+    const partNow = () => (address.file === DVR_PLAYLIST && rendition.open?.isSlate ? null : query.part);
+    const isMet = () => hasMedia(rendition, query.msn, partNow());
     const quietMs = rendition.targetDuration * 1000 * QUIET_TARGET_DURATIONS;
     this.#waitForList(asked, source, playlist, { isMet, met: caching.blocked, quietMs, send });
   }

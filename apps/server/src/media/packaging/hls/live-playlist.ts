@@ -74,13 +74,13 @@ export class LivePlaylist {
   }
 
   /** The parts that come next, here and in the renditions that `addressOf` has a list of; null once the rendition has ended. */
-  lowLatency(addressOf: (rendition: string) => string | null): LowLatency | null {
+  lowLatency(addressOf: (rendition: string) => string | null, hasHint = true): LowLatency | null {
     const { nextPart, hasEnded } = this.rendition;
     if (hasEnded) return null;
     return {
       partTarget: this.#partLimits.seconds ?? 0.334,
       partHoldBack: this.#partLimits.holdBackSeconds,
-      ...(nextPart && { preloadHint: partName(nextPart.msn, nextPart.part) }),
+      ...(nextPart && hasHint && { preloadHint: partName(nextPart.msn, nextPart.part) }),
       renditionReports: this.#reports(addressOf),
     };
   }
