@@ -1,5 +1,5 @@
 import { type Selectable, sql, type UpdateObject } from "kysely";
-import { isId } from "./ids.ts";
+import { isId, isPlaybackId } from "./ids.ts";
 import type { Db, Owner, Schema, Trx } from "./schema.ts";
 
 type OwnedTable =
@@ -46,4 +46,22 @@ export async function deleteOwned(db: Db | Trx, table: OwnedTable, { projectId }
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where id = ${id} and project_id = ${projectId}`.execute(db);
   return numAffectedRows > 0n;
+}
+
+/** Whether the project has a stream with this id or playback id that is not deleted. */
+export async function ownsStream(
+  db: Db | Trx,
+  { projectId }: Pick<Owner, "projectId">,
+  text: string,
+  column: "id" | "playback_id" = "id",
+): Promise<boolean> {
+  if (!(column === "id" ? isId(text) : isPlaybackId(text))) return false;
+  const row = await db
+    .selectFrom("stream")
+    .select("id")
+    .where(column, "=", text)
+    .where("project_id", "=", projectId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return row !== undefined;
 }

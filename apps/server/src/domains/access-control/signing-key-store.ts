@@ -1,17 +1,15 @@
 import type { SigningKey } from "@weir/contract";
 import { sql } from "kysely";
-import { countRows, type ListFields } from "../api/index.ts";
+import { countRows, fieldsOf } from "../api/index.ts";
 import { newId } from "../ids.ts";
 import type { Db, Owner, SigningKeyRow, Trx } from "../schema.ts";
 
-export const signingKeyFields: ListFields = {
-  id: { kind: "id", column: sql.ref("id") },
-  name: { kind: "search", column: sql.ref("name") },
-  projectId: { kind: "id", column: sql.ref("project_id") },
-  disabled: { kind: "boolean", column: sql.ref("disabled") },
-  createdAt: { kind: "int", column: sql.ref("created_at") },
-  lastSeen: { kind: "int", column: sql.ref("last_seen") },
-};
+export const signingKeyFields = fieldsOf({
+  id: ["id", "projectId"],
+  search: ["name"],
+  boolean: ["disabled"],
+  int: ["createdAt", "lastSeen"],
+});
 
 export const signingKeyRecord = (row: SigningKeyRow): SigningKey => ({
   id: row.id,

@@ -1,14 +1,12 @@
 import type { Access, ApiToken } from "@weir/contract";
 import { sql } from "kysely";
-import { countRows, type ListFields } from "../api/index.ts";
+import { countRows, fieldsOf, type ListFields } from "../api/index.ts";
 import { newId } from "../ids.ts";
 import type { ApiKeyRow, Db, Owner } from "../schema.ts";
 import { hashSecret, keyPrefix } from "./api-key.ts";
 
 export const apiTokenFields: ListFields = {
-  id: { kind: "id", column: sql.ref("id") },
-  name: { kind: "search", column: sql.ref("name") },
-  createdAt: { kind: "int", column: sql.ref("created_at") },
+  ...fieldsOf({ id: ["id"], search: ["name"], int: ["createdAt"] }),
   lastSeen: { kind: "int", column: sql.ref("last_used_at") },
 };
 

@@ -1,16 +1,11 @@
 import type { Person } from "@weir/contract";
 import { sql } from "kysely";
-import { countRows, type ListFields } from "../api/index.ts";
+import { countRows, fieldsOf } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, Owner, PersonRow, Trx } from "../schema.ts";
 import { hashSecret } from "./api-key.ts";
 
-export const personFields: ListFields = {
-  id: { kind: "id", column: sql.ref("id") },
-  name: { kind: "search", column: sql.ref("name") },
-  createdAt: { kind: "int", column: sql.ref("created_at") },
-  lastSeen: { kind: "int", column: sql.ref("last_seen") },
-};
+export const personFields = fieldsOf({ id: ["id"], search: ["name"], int: ["createdAt", "lastSeen"] });
 
 /** The public columns of a person; never the hash. */
 export const personRecord = (row: PersonRow): Person => ({

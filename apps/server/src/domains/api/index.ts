@@ -17,6 +17,8 @@ export { addLaterRoutes } from "./later-routes.ts";
 export { answerPage, listOf } from "./list-answer.ts";
 export {
   countRows,
+  fieldsOf,
+  hasRows,
   isSet,
   type ListField,
   type ListFields,

@@ -13,6 +13,21 @@ export interface ListField {
 }
 
 export type ListFields = Readonly<Record<string, ListField>>;
+/** The names of fields, by their kind. */
+type NamesOfKinds = Readonly<Partial<Record<FieldKind, readonly string[]>>>;
+
+/** Fields with the names of their columns: `createdAt` is `created_at`, of `table` where several are joined. */
+export function fieldsOf(names: NamesOfKinds, table?: string): ListFields {
+  const columnOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const fields = Object.entries(names).flatMap(([kind, ofKind]) =>
+    ofKind.map((name) => {
+      const column = sql.ref(table === undefined ? columnOf(name) : `${table}.${columnOf(name)}`);
+      return [name, { kind: kind as FieldKind, column }] as const;
+    }),
+  );
+  return Object.fromEntries(fields);
+}
+
 export type RawQuery = Readonly<Record<string, unknown>>;
 
 export interface ListRequest {
@@ -86,6 +101,17 @@ export async function readPage<Row>(
 export async function countRows(db: Db | Trx, from: RawBuilder<unknown>, where: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql<{ n: string }>`select count(*) as n from ${from} where ${where}`.execute(db);
   return Number(rows[0]?.n);
+}
+
+/** Whether there are at least this many such rows. */
+export async function hasRows(
+  db: Db | Trx,
+  from: RawBuilder<unknown>,
+  where: RawBuilder<unknown>,
+  atLeast = 1,
+): Promise<boolean> {
+  const { rows } = await sql`select from ${from} where ${where} offset ${atLeast - 1} limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 function parseCursor(cursor: unknown): number {

@@ -1,22 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
-import { type ListFields, type RawQuery, textOf } from "../api/index.ts";
+import { fieldsOf, hasRows, type ListFields, type RawQuery, textOf } from "../api/index.ts";
 import { findOwned } from "../owned-row.ts";
 import type { AssetRow, Db, Owner, Trx } from "../schema.ts";
-
-const int = (name: string) => ({ kind: "int", column: sql.ref(name) }) as const;
-const text = (name: string) => ({ kind: "text", column: sql.ref(name) }) as const;
-const id = (name: string) => ({ kind: "id", column: sql.ref(name) }) as const;
 
 /** As the API shows it. */
 const phase = sql`case when deleted_at is null then phase else 'deleting' end`;
 
 export const assetFields: ListFields = {
-  id: id("id"),
-  name: { kind: "search", column: sql.ref("name") },
-  playbackId: text("playback_id"),
-  userId: id("user_id"),
-  projectId: id("project_id"),
-  creatorId: text("creator_id"),
+  ...fieldsOf({
+    id: ["id", "userId", "projectId"],
+    search: ["name"],
+    text: ["playbackId", "creatorId"],
+    int: ["createdAt", "updatedAt", "size"],
+  }),
   phase: { kind: "text", column: phase },
   "status.phase": { kind: "text", column: phase },
   sourceType: { kind: "text", column: sql`source->>'type'` },
@@ -24,9 +20,6 @@ export const assetFields: ListFields = {
   sourceUrl: { kind: "text", column: sql`source->>'url'` },
   // There is no IPFS here: matches nothing.
   cid: { kind: "text", column: sql`null::text` },
-  createdAt: int("created_at"),
-  updatedAt: int("updated_at"),
-  size: int("size"),
   duration: { kind: "int", column: sql`(video_spec->>'duration')::float8` },
 };
 
@@ -53,12 +46,8 @@ export async function findFetched(
 }
 
 /** Whether the project has at least this many unfinished uploads. */
-export async function hasUploads(db: Db, { projectId }: Owner, count: number): Promise<boolean> {
-  const { rows } = await sql`
-    select from asset where project_id = ${projectId} and phase = 'uploading' and deleted_at is null
-    offset ${count - 1} limit 1`.execute(db);
-  return rows.length > 0;
-}
+export const hasUploads = (db: Db, { projectId }: Owner, count: number): Promise<boolean> =>
+  hasRows(db, sql`asset`, sql`project_id = ${projectId} and phase = 'uploading' and deleted_at is null`, count);
 
 /** Requested uploads of the project without a byte, oldest first. */
 export async function findUnbegun(

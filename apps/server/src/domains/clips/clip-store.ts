@@ -1,5 +1,6 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
+import { countRows, hasRows } from "../api/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
 import type { AssetRow, Db, Owner, SessionRow, Trx } from "../schema.ts";
 
@@ -60,11 +61,8 @@ export async function findClipParent(
 
 /** Whether the project has a stream with this playback id, recorded or not. */
 export async function hasPlaybackId(db: Db, { projectId }: Owner, playbackId: string): Promise<boolean> {
-  if (!isPlaybackId(playbackId)) return false;
-  const { rows } = await sql`
-    select from stream where project_id = ${projectId} and playback_id = ${playbackId} and deleted_at is null
-      and not suspended`.execute(db);
-  return rows.length > 0;
+  const mine = sql`project_id = ${projectId} and deleted_at is null and not suspended`;
+  return isPlaybackId(playbackId) && hasRows(db, sql`stream`, sql`${mine} and playback_id = ${playbackId}`);
 }
 
 /** Other clip requests of the project wait until the transaction ends. */
@@ -73,13 +71,13 @@ export async function lockClipsOf(trx: Trx, { projectId }: Owner): Promise<void>
 }
 
 /** Unfinished clips of the project created after `since`. */
-export async function countClipsInWork(db: Trx, { projectId }: Owner, since: number): Promise<number> {
-  const { rows } = await sql<{ n: string }>`
-    select count(*) as n from clip c join asset a on a.id = c.asset_id
-    where c.project_id = ${projectId} and c.created_at > ${since}::bigint and a.phase in ('waiting', 'processing')
-      and a.deleted_at is null`.execute(db);
-  return Number(rows[0]?.n);
-}
+export const countClipsInWork = (trx: Trx, { projectId }: Owner, since: number): Promise<number> =>
+  countRows(
+    trx,
+    sql`clip c join asset a on a.id = c.asset_id`,
+    sql`c.project_id = ${projectId} and c.created_at > ${since}::bigint and a.phase in ('waiting', 'processing')
+      and a.deleted_at is null`,
+  );
 
 export async function insertClip(
   trx: Trx,

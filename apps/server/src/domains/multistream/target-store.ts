@@ -1,16 +1,14 @@
 import { sql } from "kysely";
-import type { ListFields } from "../api/index.ts";
+import { fieldsOf } from "../api/index.ts";
 import { deleteOwned } from "../owned-row.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 
-export const targetFields: ListFields = {
-  id: { kind: "id", column: sql.ref("id") },
-  name: { kind: "search", column: sql.ref("name") },
-  userId: { kind: "id", column: sql.ref("user_id") },
-  projectId: { kind: "id", column: sql.ref("project_id") },
-  disabled: { kind: "boolean", column: sql.ref("disabled") },
-  createdAt: { kind: "int", column: sql.ref("created_at") },
-};
+export const targetFields = fieldsOf({
+  id: ["id", "userId", "projectId"],
+  search: ["name"],
+  boolean: ["disabled"],
+  int: ["createdAt"],
+});
 
 /** The streams with a session that name a target. */
 export async function activeStreamsNaming(db: Db | Trx, owner: Owner, id: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import type { Pull } from "@weir/contract";
 import { sql } from "kysely";
-import { BadRequest } from "../api/index.ts";
+import { BadRequest, hasRows } from "../api/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 
 /** Of one project at a time. */
@@ -41,11 +41,8 @@ export async function startPull(
   id: string,
   { at, goesOn }: { readonly at: number; readonly goesOn: boolean },
 ): Promise<void> {
-  const { rows } = await sql<{ others: string }>`
-    select count(*) as others from stream where project_id = ${projectId} and pull_wanted and deleted_at is null and id <> ${id}`.execute(
-    trx,
-  );
-  if (Number(rows[0]?.others) >= MAX_PULLS_PER_PROJECT)
+  const others = sql`project_id = ${projectId} and pull_wanted and deleted_at is null and id <> ${id}`;
+  if (await hasRows(trx, sql`stream`, others, MAX_PULLS_PER_PROJECT))
     throw new BadRequest(`a project may pull ${MAX_PULLS_PER_PROJECT} streams at a time: terminate one first`);
   await sql`
     update stream set pull_wanted = true, pull_version = pull_version + 1, pull_status = ${JSON.stringify({ state: "waiting", since: at })}::jsonb

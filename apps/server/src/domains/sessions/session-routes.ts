@@ -11,9 +11,10 @@ import {
   type RawQuery,
   textOf,
 } from "../api/index.ts";
+import { ownsStream } from "../owned-row.ts";
 import { deleteSessions, type SessionDeletionDeps } from "./session-deletion.ts";
 import { sessionRecord } from "./session-record.ts";
-import { findSession, listSessions, ownsStream, sessionFields, withMedia } from "./session-store.ts";
+import { findSession, listSessions, sessionFields, withMedia } from "./session-store.ts";
 
 const NEWEST_FIRST = "lastSeen-true,createdAt-true";
 const RECORD: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };

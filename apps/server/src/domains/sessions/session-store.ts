@@ -1,28 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
-import { type ListFields, type ListRequest, type Page, readPage } from "../api/index.ts";
-import { isId, isPlaybackId } from "../ids.ts";
+import { fieldsOf, type ListFields, type ListRequest, type Page, readPage } from "../api/index.ts";
+import { isId } from "../ids.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import type { SessionWithParent } from "./session-record.ts";
 
-const int = (name: string) => ({ kind: "int", column: sql.ref(`e.${name}`) }) as const;
-
 export const sessionFields: ListFields = {
-  id: { kind: "id", column: sql.ref("e.id") },
+  ...fieldsOf({ id: ["id", "projectId"], search: ["name"], boolean: ["record"], int: ["createdAt", "lastSeen"] }, "e"),
+  ...fieldsOf({ int: ["sourceSegments", "sourceSegmentsDuration", "sourceBytes", "ingestRate"] }, "e"),
+  ...fieldsOf({ int: ["transcodedSegments", "transcodedSegmentsDuration", "transcodedBytes", "outgoingRate"] }, "e"),
   parentId: { kind: "id", column: sql.ref("e.stream_id") },
-  projectId: { kind: "id", column: sql.ref("e.project_id") },
-  name: { kind: "search", column: sql.ref("e.name") },
-  record: { kind: "boolean", column: sql.ref("e.record") },
   recordingStatus: { kind: "text", column: sql.ref("e.recording") },
-  createdAt: int("created_at"),
-  lastSeen: int("last_seen"),
-  sourceSegments: int("source_segments"),
-  sourceSegmentsDuration: int("source_segments_duration"),
-  sourceBytes: int("source_bytes"),
-  transcodedSegments: int("transcoded_segments"),
-  transcodedSegmentsDuration: int("transcoded_segments_duration"),
-  transcodedBytes: int("transcoded_bytes"),
-  ingestRate: int("ingest_rate"),
-  outgoingRate: int("outgoing_rate"),
 };
 
 const columns = sql`e.*, s.playback_id as stream_playback_id, s.playback_policy as stream_policy, s.state as stream_state, s.issues as stream_issues, s.transcoding as stream_transcoding, s.target_states as stream_target_states`;
@@ -55,24 +42,6 @@ export async function listSessions(
 ): Promise<Page<SessionWithParent>> {
   const where = sql`e.project_id = ${owner.projectId} and ${list.where} and ${also}`;
   return readPage(db, list, { from: joined, columns, where });
-}
-
-/** Whether the project has a stream with this id, or playback id if `byPlaybackId`, that is not deleted. */
-export async function ownsStream(
-  db: Db,
-  owner: Owner,
-  text: string,
-  column: "id" | "playback_id" = "id",
-): Promise<boolean> {
-  if (!(column === "id" ? isId(text) : isPlaybackId(text))) return false;
-  const row = await db
-    .selectFrom("stream")
-    .select("id")
-    .where(column, "=", text)
-    .where("project_id", "=", owner.projectId)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 export async function sessionsOfStreams(trx: Trx, streamIds: readonly string[]): Promise<string[]> {

@@ -1,21 +1,17 @@
 import type { Task } from "@weir/contract";
 import { sql } from "kysely";
-import type { ListFields } from "../api/index.ts";
+import { fieldsOf, type ListFields } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, NewTaskRow, TaskRow, Trx } from "../schema.ts";
 import { taskRecord, withoutTaskSecrets } from "./task-record.ts";
 
 export const taskFields: ListFields = {
-  id: { kind: "id", column: sql.ref("id") },
-  type: { kind: "text", column: sql.ref("type") },
-  projectId: { kind: "id", column: sql.ref("project_id") },
-  userId: { kind: "id", column: sql.ref("user_id") },
-  inputAssetId: { kind: "id", column: sql.ref("input_asset_id") },
-  outputAssetId: { kind: "id", column: sql.ref("output_asset_id") },
-  phase: { kind: "text", column: sql.ref("phase") },
+  ...fieldsOf({
+    id: ["id", "projectId", "userId", "inputAssetId", "outputAssetId"],
+    text: ["type", "phase"],
+    int: ["createdAt", "updatedAt"],
+  }),
   "status.phase": { kind: "text", column: sql.ref("phase") },
-  createdAt: { kind: "int", column: sql.ref("created_at") },
-  updatedAt: { kind: "int", column: sql.ref("updated_at") },
 };
 
 export interface TaskToInsert extends Omit<NewTaskRow, "id" | "updated_at" | "params"> {

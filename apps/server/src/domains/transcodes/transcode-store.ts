@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { countRows } from "../api/index.ts";
 import type { Owner, TaskRow, TranscodeRow, Trx } from "../schema.ts";
 
 /** Types of tasks between this server and a customer's host. */
@@ -28,8 +29,6 @@ export async function lockTranscode(trx: Trx, id: string): Promise<LockedTransco
 /** Count the project's unfinished tasks. Its other requests wait until the transaction ends. */
 export async function countInWork(trx: Trx, { projectId }: Owner): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`transcodes of ${projectId}`}, 0))`.execute(trx);
-  const { rows } = await sql<{ n: string }>`
-    select count(*) as n from transcode c join task t on t.id = c.id
-    where c.project_id = ${projectId} and t.phase in ('waiting', 'running')`.execute(trx);
-  return Number(rows[0]?.n);
+  const tasks = sql`transcode c join task t on t.id = c.id`;
+  return countRows(trx, tasks, sql`c.project_id = ${projectId} and t.phase in ('waiting', 'running')`);
 }

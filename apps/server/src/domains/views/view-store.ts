@@ -1,7 +1,7 @@
 import type { TotalViews, Viewership, ViewsNow } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { Audience } from "../../ports/index.ts";
-import type { Step } from "../api/index.ts";
+import { hasRows, type Step } from "../api/index.ts";
 import { creator, withCreator, withoutNulls } from "../creator-of-subject.ts";
 import type { Deps } from "../deps.ts";
 import type { Duty } from "../duty.ts";
@@ -132,10 +132,10 @@ export async function countViewersOfStreams(
 
 /** Whether the project has one of these subjects, deleted or not. */
 export async function isWatchable(db: Db, { projectId }: Owner, { subjects }: ViewsOf): Promise<boolean> {
-  const { rows } = await sql`
-    select from unnest(${subjects.map(({ kind }) => kind)}::text[], ${subjects.map(({ id }) => id)}::uuid[]) as f(kind, id)
-    join ${watchables} w on w.kind = f.kind and w.id = f.id where w.project_id = ${projectId}`.execute(db);
-  return rows.length > 0;
+  const [kinds, ids] = [subjects.map(({ kind }) => kind), subjects.map(({ id }) => id)];
+  const found = sql`unnest(${kinds}::text[], ${ids}::uuid[]) as f(kind, id)
+    join ${watchables} w on w.kind = f.kind and w.id = f.id`;
+  return hasRows(db, found, sql`w.project_id = ${projectId}`);
 }
 
 /** Current viewers reported by nodes within 30 s. Without dimensions one row, with zeros if there are none. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { ListFields } from "../api/index.ts";
+import { fieldsOf, type ListFields } from "../api/index.ts";
 import { findOwned } from "../owned-row.ts";
 import type { Db, Owner, WebhookLogRow } from "../schema.ts";
 import { deleteInSteps } from "./delete-in-steps.ts";
@@ -8,11 +8,8 @@ const KEPT_MS = 7 * 86_400_000;
 const MAX_OF_ONE = 1000;
 
 export const webhookLogFields: ListFields = {
-  id: { kind: "id", column: sql.ref("id") },
-  event: { kind: "text", column: sql.ref("event") },
-  createdAt: { kind: "int", column: sql.ref("created_at") },
+  ...fieldsOf({ id: ["id"], text: ["event"], int: ["createdAt"], boolean: ["success"] }),
   statusCode: { kind: "int", column: sql.ref("status") },
-  success: { kind: "boolean", column: sql.ref("success") },
   resourceId: { kind: "search", column: sql.ref("body") },
 };
 

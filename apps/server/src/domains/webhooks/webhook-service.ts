@@ -13,7 +13,7 @@ import { TooManyWaiting, Turns } from "../../platform/limits/turns.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
 import { ApiError, BadRequest, found, NotFound, RefusedUrl, TooManyRequests } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
-import { updateOwned } from "../owned-row.ts";
+import { ownsStream, updateOwned } from "../owned-row.ts";
 import type { Owner } from "../schema.ts";
 import { queueReplay } from "./delivery-outbox.ts";
 import { type PickupDeps, takeWaiting } from "./delivery-pickup.ts";
@@ -22,7 +22,7 @@ import { withTimestamp } from "./webhook-body.ts";
 import { callWebhook } from "./webhook-call.ts";
 import { findWebhookLog } from "./webhook-log-store.ts";
 import { webhookLogRecord, webhookRecord } from "./webhook-record.ts";
-import { countWebhooks, deleteWebhooks, findWebhook, ownsStream, type WebhookWithQueue } from "./webhook-store.ts";
+import { countWebhooks, deleteWebhooks, findWebhook, type WebhookWithQueue } from "./webhook-store.ts";
 
 export interface WebhookServiceDeps extends PickupDeps {
   readonly outbound: Outbound;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { countRows, type ListFields } from "../api/index.ts";
+import { countRows, fieldsOf } from "../api/index.ts";
 import { isId } from "../ids.ts";
 import type { Db, Owner, Trx, WebhookRow } from "../schema.ts";
 
@@ -15,15 +15,12 @@ export interface AccessWebhook {
   readonly sharedSecret: string | null;
 }
 
-export const webhookFields: ListFields = {
-  id: { kind: "id", column: sql.ref("id") },
-  name: { kind: "search", column: sql.ref("name") },
-  url: { kind: "search", column: sql.ref("url") },
-  streamId: { kind: "text", column: sql.ref("stream_id") },
-  userId: { kind: "id", column: sql.ref("user_id") },
-  projectId: { kind: "id", column: sql.ref("project_id") },
-  createdAt: { kind: "int", column: sql.ref("created_at") },
-};
+export const webhookFields = fieldsOf({
+  id: ["id", "userId", "projectId"],
+  search: ["name", "url"],
+  text: ["streamId"],
+  int: ["createdAt"],
+});
 
 export const columns = sql`*, (select count(*) from (
   select from webhook_delivery d where d.webhook_id = webhook.id limit 1000) n) as waiting`;
@@ -67,11 +64,4 @@ export async function deleteWebhooks(trx: Trx, owner: Owner, ids: readonly strin
   await sql`delete from webhook where id = any(${ids}::uuid[])`.execute(trx);
   await sql`delete from webhook_log where webhook_id = any(${ids}::uuid[])`.execute(trx);
   return true;
-}
-
-export async function ownsStream(db: Db, owner: Owner, id: string): Promise<boolean> {
-  if (!isId(id)) return false;
-  const { rows } = await sql`
-    select from stream where id = ${id} and project_id = ${owner.projectId} and deleted_at is null`.execute(db);
-  return rows.length > 0;
 }
