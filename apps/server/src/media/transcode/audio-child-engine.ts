@@ -10,6 +10,6 @@ export async function openAudioEngine({ source, target }: AudioStart, send: Send
   send({ type: "audio-ready", config: Buffer.from(converter.config).toString("base64") });
   return async (message) => {
     if (message.type !== "audio") throw unexpected(message);
-    await converter.convert(message.data, message.pts, (converted) => send({ type: "audio", ...converted }));
+    for (const converted of converter.convert(message.data, message.pts)) send({ type: "audio", ...converted });
   };
 }

@@ -10,14 +10,12 @@ import {
   AV_CODEC_ID_PCM_MULAW,
   AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
-  AVERROR_EAGAIN,
-  AVERROR_EOF,
   FF_ENCODER_AAC,
   FF_ENCODER_LIBOPUS,
 } from "node-av/constants";
 import { Codec, CodecContext, Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { AudioReshaper } from "./audio-reshaper.ts";
+import { AudioReencoder } from "./audio-reencoder.ts";
 import { check, openAudioEncoder } from "./ffmpeg.ts";
 import type { AudioPacket, AudioSource, AudioTarget } from "./transcode-protocol.ts";
 
@@ -44,58 +42,37 @@ const TARGETS = {
  * what overlaps is cut. Runs inside a child only.
  */
 export class AudioConverter {
+  /** The configuration for a decoder of the output: the AudioSpecificConfig; empty for Opus. */
+  readonly config: Uint8Array;
   readonly #decoder: CodecContext;
-  readonly #encoder: CodecContext;
-  readonly #target: AudioTarget;
+  readonly #reencoder: AudioReencoder;
   readonly #packet = new Packet();
   readonly #frame = new Frame();
-  readonly #reshaper: AudioReshaper;
 
-  private constructor(decoder: CodecContext, encoder: CodecContext, target: AudioTarget) {
+  private constructor(decoder: CodecContext, encoder: CodecContext, { codec }: AudioTarget) {
     this.#decoder = decoder;
-    this.#encoder = encoder;
-    this.#target = target;
+    this.config = (codec === "aac" && encoder.extraData) || new Uint8Array();
     const resample = (): string => "async=1:min_hard_comp=0.1";
-    this.#reshaper = new AudioReshaper({ encoder, unitsPerSecond: () => TICKS_PER_SECOND, resample });
-    this.#packet.alloc();
-    this.#frame.alloc();
+    this.#reencoder = new AudioReencoder({ encoder, unitsPerSecond: () => TICKS_PER_SECOND, resample });
+    for (const each of [this.#packet, this.#frame]) each.alloc();
   }
 
   static async open(source: AudioSource, target: AudioTarget): Promise<AudioConverter> {
     return new AudioConverter(await openDecoder(source), await openEncoder(target), target);
   }
 
-  /** The configuration for a decoder of the output: the AudioSpecificConfig; empty for Opus. */
-  get config(): Uint8Array {
-    return this.#target.codec === "aac" ? (this.#encoder.extraData ?? new Uint8Array()) : new Uint8Array();
-  }
-
-  /** Converts one frame, and gives what the encoder has for it. A frame that cannot be decoded is left out. */
-  async convert(data: Uint8Array, pts: number, onPacket: (packet: AudioPacket) => void): Promise<void> {
+  /** Converts one frame, and returns what the encoder has for it. A frame that cannot be decoded is left out. */
+  convert(data: Uint8Array, pts: number): AudioPacket[] {
     this.#packet.data = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     this.#packet.pts = BigInt(Math.round(pts));
     this.#packet.dts = this.#packet.pts;
-    const sent = await this.#decoder.sendPacket(this.#packet);
+    const sent = this.#decoder.sendPacketSync(this.#packet);
     this.#packet.unref();
-    if (sent < 0) return;
-    while ((await this.#decoder.receiveFrame(this.#frame)) >= 0) {
-      this.#reshaper.push(this.#frame);
-      while (this.#reshaper.pull(this.#frame)) await this.#encode(onPacket);
-    }
-  }
-
-  async #encode(onPacket: (packet: AudioPacket) => void): Promise<void> {
-    check(await this.#encoder.sendFrame(this.#frame), "cannot encode audio");
-    this.#frame.unref();
-    for (;;) {
-      const received = await this.#encoder.receivePacket(this.#packet);
-      if (received === AVERROR_EAGAIN || received === AVERROR_EOF) return;
-      check(received, "cannot encode audio");
-      const data = Uint8Array.from(this.#packet.data ?? []);
-      const pts = Math.round(Number(this.#packet.pts) * TICKS_PER_SAMPLE);
-      this.#packet.unref();
-      if (data.length > 0) onPacket({ pts, data });
-    }
+    const made: AudioPacket[] = [];
+    while (sent >= 0 && this.#decoder.receiveFrameSync(this.#frame) >= 0)
+      for (const { time, data } of this.#reencoder.push(this.#frame))
+        if (data.length > 0) made.push({ pts: Math.round(time * TICKS_PER_SAMPLE), data });
+    return made;
   }
 }
 

@@ -1,4 +1,11 @@
-import { AV_CODEC_FLAG_GLOBAL_HEADER, AV_LOG_QUIET, type AVSampleFormat, type FFEncoderCodec } from "node-av/constants";
+import {
+  AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_LOG_QUIET,
+  AVERROR_EAGAIN,
+  AVERROR_EOF,
+  type AVSampleFormat,
+  type FFEncoderCodec,
+} from "node-av/constants";
 import { avChannelLayoutDefault, Codec, CodecContext, Dictionary, FFmpegError, Log, Rational } from "node-av/lib";
 
 // FFmpeg prints the addresses it is given, and those have stream keys in them. A hostile file could make it log without limit.
@@ -7,6 +14,13 @@ Log.setLevel(AV_LOG_QUIET);
 /** Throws what FFmpeg's negative return value means; `doing` begins the sentence. */
 export function check(result: number, doing: string): void {
   if (result < 0) throw new Error(`${doing}: ${new FFmpegError(result).message}`);
+}
+
+/** Whether a call that asked for the next frame or packet got one; false where more must be given first, or nothing follows. Throws as `check`. */
+export function isThere(result: number, doing: string): boolean {
+  if (result === AVERROR_EAGAIN || result === AVERROR_EOF) return false;
+  check(result, doing);
+  return true;
 }
 
 /** An encoder in one thread, with its parameters outside of its packets. `configure` gives it the rest. */

@@ -5,14 +5,13 @@ import {
   AVCOL_PRI_BT709,
   AVCOL_SPC_BT709,
   AVCOL_TRC_BT709,
-  AVERROR_EAGAIN,
   type AVPixelFormat,
   type FFEncoderCodec,
 } from "node-av/constants";
 import { type CodecContext, CodecParameters, type Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
 import { encoderSettings } from "./encoder-settings.ts";
-import { check, openEncoder } from "./ffmpeg.ts";
+import { check, isThere, openEncoder } from "./ffmpeg.ts";
 import { FrameRateMeter } from "./frame-rate-meter.ts";
 import type {
   EncodedPicture,
@@ -78,9 +77,7 @@ export class RungEncoder {
     picture.pictType = isForcedIdr ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
     check(await this.#context.sendFrame(picture), "cannot encode a picture");
     // It was encoded when it was sent; a thread would cost more than this takes.
-    const received = this.#context.receivePacketSync(this.#packet);
-    if (received === AVERROR_EAGAIN) return null;
-    check(received, "cannot encode a picture");
+    if (!isThere(this.#context.receivePacketSync(this.#packet), "cannot encode a picture")) return null;
     const { data, isKeyframe } = this.#packet;
     const encoded = {
       pts: Number(this.#packet.pts),

@@ -1,12 +1,7 @@
 import { type AacTrack, TICKS_PER_SECOND } from "../packet.ts";
 import { silenceOf } from "../silence.ts";
+import type { EncodedAudio } from "../transcode/audio-reencoder.ts";
 import { MAX_FILE_SECONDS } from "./file-spec.ts";
-
-export interface AudioFrame {
-  /** Presentation time in samples. */
-  readonly time: number;
-  readonly data: Uint8Array;
-}
 
 /** Places audio frames on a continuous timeline counted in samples: gaps are filled with silent frames, overlapping frames are dropped. */
 export class AudioLine {
@@ -22,7 +17,7 @@ export class AudioLine {
   }
 
   /** The frames to write for the frame at `ticks`, in order. Without a timestamp it follows the previous frame. */
-  *place(ticks: number | null, data: Uint8Array): Generator<AudioFrame, void> {
+  *place(ticks: number | null, data: Uint8Array): Generator<EncodedAudio, void> {
     const size = this.#frameSamples;
     const at = ticks === null ? (this.#next ?? 0) : Math.round((ticks * this.#rate) / TICKS_PER_SECOND);
     if (at < 0 || at > MAX_FILE_SECONDS * this.#rate) return;

@@ -1,9 +1,10 @@
 import { fstatSync } from "node:fs";
 import { Packet } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
+import type { EncodedAudio } from "../transcode/audio-reencoder.ts";
 import { AudioCopy } from "./audio-copy.ts";
 import { AudioEncoder } from "./audio-encoder.ts";
-import { type AudioFrame, AudioLine } from "./audio-line.ts";
+import { AudioLine } from "./audio-line.ts";
 import { checkLength, displaySize, MAX_FILE_SECONDS, NO_PICTURE, specOf } from "./file-spec.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import { SegmentStarts } from "./segment-starts.ts";
@@ -243,7 +244,7 @@ class SoundScan {
   readonly #starts: SegmentStarts;
   readonly #rate: number;
   readonly #frameSamples: number;
-  readonly #held: AudioFrame[] = [];
+  readonly #held: EncodedAudio[] = [];
   #heldBytes = 0;
   #segment = -1;
   #end = 0;
@@ -292,7 +293,7 @@ class SoundScan {
     this.#writer.end(this.#end);
   }
 
-  #place({ time, data }: AudioFrame, ticks: number): void {
+  #place({ time, data }: EncodedAudio, ticks: number): void {
     const { all } = this.#starts;
     while (this.#segment + 1 < all.length && (this.#segment < 0 || (all[this.#segment + 1]?.ticks ?? 0) <= ticks)) {
       this.#segment++;
@@ -303,7 +304,7 @@ class SoundScan {
     this.#end = time + this.#frameSamples;
   }
 
-  #hold(frames: Iterable<AudioFrame>): void {
+  #hold(frames: Iterable<EncodedAudio>): void {
     for (const frame of frames) {
       this.#held.push(frame);
       this.#heldBytes += frame.data.byteLength;

@@ -2,13 +2,12 @@ import {
   AV_FRAME_FLAG_INTERLACED,
   AVCOL_TRC_ARIB_STD_B67,
   AVCOL_TRC_SMPTE2084,
-  AVERROR_EAGAIN,
   AVERROR_EOF,
   type AVPixelFormat,
 } from "node-av/constants";
 import { avGetPixFmtName, type FilterContext, FilterGraph, Frame } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import { check } from "../transcode/ffmpeg.ts";
+import { check, isThere } from "../transcode/ffmpeg.ts";
 import { refusePixelFormat } from "../transcode/picture-scaler.ts";
 import type { Orientation } from "./file-spec.ts";
 
@@ -100,10 +99,8 @@ export class PictureFilter {
   }
 
   async #receive(onPicture: (picture: Frame, ticks: number) => Promise<void>): Promise<void> {
-    for (;;) {
-      const received = (await this.#sink?.buffersinkGetFrame(this.#filtered)) ?? AVERROR_EOF;
-      if (received === AVERROR_EAGAIN || received === AVERROR_EOF) return;
-      check(received, "cannot convert a picture");
+    const received = async () => (await this.#sink?.buffersinkGetFrame(this.#filtered)) ?? AVERROR_EOF;
+    while (isThere(await received(), "cannot convert a picture")) {
       this.#filtered.clearFlags(AV_FRAME_FLAG_INTERLACED);
       // A filter may use a finer time base: the deinterlacer counts in fields.
       const { num, den } = this.#timeBase;

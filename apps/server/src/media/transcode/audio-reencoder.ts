@@ -1,4 +1,3 @@
-import { AVERROR_EAGAIN, AVERROR_EOF } from "node-av/constants";
 import {
   avChannelLayoutDefault,
   avChannelLayoutDescribe,
@@ -6,19 +5,26 @@ import {
   type CodecContext,
   type FilterContext,
   FilterGraph,
-  type Frame,
+  Frame,
+  Packet,
 } from "node-av/lib";
-import { check } from "./ffmpeg.ts";
+import { check, isThere } from "./ffmpeg.ts";
 
 type SampleFormat = Parameters<typeof avGetSampleFmtName>[0];
 
-export interface AudioReshaperSettings {
-  /** Takes what comes out. */
+export interface AudioReencoderSettings {
   readonly encoder: CodecContext;
   /** Units in a second of the frames' times. */
   readonly unitsPerSecond: (frame: Frame) => number;
-  /** How FFmpeg's `aresample` keeps to the times: asked for each graph that is made. */
-  readonly resample: () => string;
+  /** How FFmpeg's `aresample` keeps to the times: asked for each graph that is made, with the samples that came out before. */
+  readonly resample: (samples: number) => string;
+}
+
+/** What the encoder gives for one frame. */
+export interface EncodedAudio {
+  /** In samples of the encoder; before 0 it primes the decoder. */
+  readonly time: number;
+  readonly data: Uint8Array;
 }
 
 interface Graph {
@@ -28,17 +34,29 @@ interface Graph {
   readonly output: FilterContext;
 }
 
-/** Brings decoded sound to the rate, channels and frames that an encoder takes. A source may change its shape on the way, as HE-AAC does behind its first frame. */
-export class AudioReshaper {
-  readonly #settings: AudioReshaperSettings;
+/**
+ * Brings decoded sound to the rate, channels and frames that an encoder takes, and encodes it. A source may change its shape on the way, as HE-AAC
+ * does behind its first frame. Runs inside a child only.
+ */
+export class AudioReencoder {
+  readonly #settings: AudioReencoderSettings;
+  readonly #frame = new Frame();
+  readonly #packet = new Packet();
   #graph: Graph | null = null;
+  #samples = 0;
 
-  constructor(settings: AudioReshaperSettings) {
+  constructor(settings: AudioReencoderSettings) {
     this.#settings = settings;
+    for (const each of [this.#frame, this.#packet]) each.alloc();
+  }
+
+  /** Time of the next sample that goes into the encoder. */
+  get samples(): number {
+    return this.#samples;
   }
 
   /** Takes what `frame` refers to. */
-  push(frame: Frame): void {
+  push(frame: Frame): EncodedAudio[] {
     const shape = shapeOf(frame, this.#settings.unitsPerSecond(frame));
     if (this.#graph?.shape !== shape) {
       this.#graph?.graph.free();
@@ -46,19 +64,36 @@ export class AudioReshaper {
     }
     check(this.#graph.input.buffersrcAddFrameSync(frame), "cannot convert the sound");
     frame.unref();
+    return this.#encode(this.#graph);
   }
 
   /** Nothing comes any more: what is inside comes out, the last frame filled up. */
-  finish(): void {
-    if (this.#graph) check(this.#graph.input.buffersrcAddFrameSync(null), "cannot end the sound");
+  finish(): EncodedAudio[] {
+    if (!this.#graph) return [];
+    check(this.#graph.input.buffersrcAddFrameSync(null), "cannot end the sound");
+    const made = this.#encode(this.#graph);
+    check(this.#settings.encoder.sendFrameSync(null), "cannot flush the audio encoder");
+    return [...made, ...this.#encoded()];
   }
 
-  /** Fill `frame` with the next that is ready; false where none is. */
-  pull(frame: Frame): boolean {
-    const received = this.#graph?.output.buffersinkGetFrameSync(frame) ?? AVERROR_EOF;
-    if (received === AVERROR_EAGAIN || received === AVERROR_EOF) return false;
-    check(received, "cannot convert the sound");
-    return true;
+  #encode({ output }: Graph): EncodedAudio[] {
+    const made: EncodedAudio[] = [];
+    while (isThere(output.buffersinkGetFrameSync(this.#frame), "cannot convert the sound")) {
+      this.#samples = Number(this.#frame.pts) + this.#frame.nbSamples;
+      check(this.#settings.encoder.sendFrameSync(this.#frame), "cannot encode audio");
+      this.#frame.unref();
+      made.push(...this.#encoded());
+    }
+    return made;
+  }
+
+  #encoded(): EncodedAudio[] {
+    const made: EncodedAudio[] = [];
+    while (isThere(this.#settings.encoder.receivePacketSync(this.#packet), "cannot encode audio")) {
+      made.push({ time: Number(this.#packet.pts), data: Uint8Array.from(this.#packet.data ?? []) });
+      this.#packet.unref();
+    }
+    return made;
   }
 
   #make(shape: string): Graph {
@@ -69,7 +104,7 @@ export class AudioReshaper {
     const layout = channels === 1 ? "mono" : "stereo";
     const filters = [
       `abuffer@in=${shape}`,
-      `aresample=${sampleRate}:${resample()}`,
+      `aresample=${sampleRate}:${resample(this.#samples)}`,
       `aformat=sample_fmts=${avGetSampleFmtName(sampleFormat)}:channel_layouts=${layout}:sample_rates=${sampleRate}`,
       `asetnsamples=n=${frameSize}:p=1`,
       "abuffersink@out",
