@@ -13,6 +13,8 @@ async function startServer() {
   const asked: string[] = [];
   const state = {
     cutPatches: 0,
+    /** The answer to the last byte is lost, and the file is delivered before anybody asks. */
+    losesLastAnswer: false,
     /** The outcome for a file that has arrived. */
     outcome: { phase: "ready" } as { phase: string; errorMessage?: string },
     onPatch: (_count: number) => {},
@@ -20,9 +22,10 @@ async function startServer() {
   let patches = 0;
   const json = (response: ServerResponse, body: unknown) =>
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+  const isWhole = ({ bytes, length }: { bytes: Buffer; length: number }) => bytes.length === length;
   const assetOf = (id: string) => {
     const upload = uploads.get(id);
-    const isThere = upload !== undefined && upload.bytes.length === upload.length;
+    const isThere = upload !== undefined && isWhole(upload);
     return { id, name: id, status: isThere ? state.outcome : { phase: "uploading" } };
   };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -37,11 +40,13 @@ async function startServer() {
     if (pathname.startsWith("/api/asset/")) return json(response, assetOf(id));
     if (request.method === "POST") {
       const token = searchParams.get("token") ?? "";
+      const known = uploads.get(token);
+      if (known && isWhole(known)) return response.writeHead(422).end();
       uploads.set(token, { bytes: Buffer.alloc(0), length: Number(request.headers["upload-length"]) });
       return response.writeHead(201, { location: `/tus/${token}` }).end();
     }
     const upload = uploads.get(pathname.slice("/tus/".length));
-    if (!upload) return response.writeHead(404).end();
+    if (!upload || (state.losesLastAnswer && isWhole(upload))) return response.writeHead(404).end();
     if (request.method === "PATCH") {
       state.onPatch(++patches);
       if (state.cutPatches-- > 0) return request.destroy();
@@ -50,6 +55,7 @@ async function startServer() {
       const digest = createHash("sha256").update(chunk).digest("base64");
       if (request.headers["upload-checksum"] !== `sha256 ${digest}`) return response.writeHead(460).end();
       upload.bytes = Buffer.concat([upload.bytes, chunk]);
+      if (state.losesLastAnswer && isWhole(upload)) return request.socket.destroy();
     }
     return response.writeHead(204, { "upload-offset": String(upload.bytes.length) }).end();
   };
@@ -122,6 +128,15 @@ test("an upload whose connection is cut goes on with what has arrived", async ()
   expect(server.uploads.get("one")?.bytes.equals(FILE)).toBe(true);
   expect(server.asked.filter((request) => request === "POST /tus")).toHaveLength(1);
   expect(server.asked).toContain("HEAD /tus/one");
+});
+
+test("an upload whose last answer was lost, of a file that the server has delivered since, has arrived", async () => {
+  await using server = await startServer();
+  server.state.losesLastAnswer = true;
+  const [asset] = await server.client.createAsset({ sources: [{ name: "one", file: file() }] }).assets;
+  expect(asset?.status.phase).toBe("ready");
+  expect(server.asked).toEqual(expect.arrayContaining(["HEAD /tus/one", "POST /tus"]));
+  expect(server.uploads.get("one")?.bytes.equals(FILE)).toBe(true);
 });
 
 test("an upload that a reload of the page ended goes on when the same file is chosen again", async () => {

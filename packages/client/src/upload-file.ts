@@ -32,6 +32,11 @@ const LONGEST_RETRY_MS = 30_000;
 const MAX_FAILURES = 24;
 /** The offset differs, another client writes, a checksum failed, too many uploads, or no space at the moment. */
 const MAY_HEAL = new Set([408, 409, 423, 429, 460]);
+/**
+ * The answer to a new upload of what has been uploaded. Where this upload was known before, its last answer was lost, and the server has put the
+ * file where it belongs since.
+ */
+const HAS_ARRIVED = 422;
 
 /**
  * Upload a file with tus 1.0: in chunks with a checksum, resuming from the last chunk that arrived. Throws WeirError for failures that a retry
@@ -50,12 +55,14 @@ export async function uploadFile(upload: FileUpload): Promise<void> {
   let offset: number | null = null;
   let chunkBytes = FIRST_CHUNK;
   let failures = 0;
+  let isKnown = address !== undefined;
   for (;;) {
     await pause.whilePaused(signal);
     const call = new Call(upload, pause.signal);
     try {
       if (address === undefined) {
         address = await call.create(file.size);
+        isKnown = true;
         onAddress?.(address);
         offset = 0;
       }
@@ -76,6 +83,7 @@ export async function uploadFile(upload: FileUpload): Promise<void> {
       // Ask the server which bytes have arrived.
       offset = null;
       if (pause.isPaused) continue;
+      if (isKnown && error instanceof WeirError && error.status === HAS_ARRIVED) return onProgress?.(1);
       if (error instanceof WeirError && !mayHeal(error.status)) throw error;
       failures++;
       if (failures > MAX_FAILURES) throw error;

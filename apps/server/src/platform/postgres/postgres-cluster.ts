@@ -1,5 +1,5 @@
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { StartupError } from "../startup-error.ts";
 import type { PostgresPackage } from "./postgres-package.ts";
 import { startPostgresProcess } from "./postgres-process.ts";
@@ -8,20 +8,32 @@ import type { PostgresUser } from "./postgres-user.ts";
 /** The version of the npm packages. Data of another major version must be exported and imported. */
 export const MAJOR_VERSION = "18";
 export const SUPERUSER = "weir";
+/** Each waits 100 ms longer than the one before. */
+const REMOVAL_RETRIES = 5;
 
 /** Create the cluster folder with `initdb` if it does not exist. It appears complete or not at all. */
 export async function createCluster(cluster: string, programs: PostgresPackage, user: PostgresUser): Promise<void> {
   if (existsSync(cluster)) return checkVersion(cluster);
   refuseBesideAnother(dirname(cluster));
-  const unfinished = `${cluster}.unfinished`;
-  rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(dirname(cluster), { recursive: true, mode: 0o700 });
-  mkdirSync(unfinished, { mode: 0o700 });
+  removeUnfinished(cluster);
+  // A folder that no other start uses: after a kill, an initdb ends a moment later, and removes what it finds in its own.
+  const unfinished = mkdtempSync(`${unfinishedOf(cluster)}-`);
   if (user.uid !== undefined && user.gid !== undefined) {
     for (const folder of [dirname(cluster), unfinished]) chownSync(folder, user.uid, user.gid);
   }
   await initdb(unfinished, programs, user);
   renameSync(unfinished, cluster);
+}
+
+const unfinishedOf = (cluster: string): string => `${cluster}.unfinished`;
+
+/** What killed starts left. Their programs may still be adding files. */
+function removeUnfinished(cluster: string): void {
+  const name = basename(unfinishedOf(cluster));
+  const left = readdirSync(dirname(cluster)).filter((entry) => entry.startsWith(name));
+  for (const entry of left)
+    rmSync(join(dirname(cluster), entry), { recursive: true, force: true, maxRetries: REMOVAL_RETRIES });
 }
 
 async function initdb(folder: string, programs: PostgresPackage, user: PostgresUser): Promise<void> {
