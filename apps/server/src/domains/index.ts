@@ -35,6 +35,7 @@ import { type DocsSource, docsRoutes } from "./docs/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
+import { LastingAnswers } from "./lasting-answers.ts";
 import {
   FactQueue,
   RefusedPublishes,
@@ -44,7 +45,7 @@ import {
   writeLiveFacts,
 } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
-import { type ChangedRow, listNodes, NodeMembership } from "./nodes/index.ts";
+import { type ChangedRow, listNodes, NodeMembership, nodeAddresses } from "./nodes/index.ts";
 import { orphanSweepJob } from "./orphan-sweep.ts";
 import { type Headroom, overviewRoutes } from "./overview/index.ts";
 import {
@@ -61,7 +62,7 @@ import { type IngestPorts, PublicAddress } from "./public-address.ts";
 import { StreamPullGate } from "./pulls/index.ts";
 import { retentionJob } from "./retention.ts";
 import type { Schema, Trx } from "./schema.ts";
-import { serverSecret } from "./server-secret.ts";
+import { clusterKeys, serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import type { DomainConfig } from "./settings.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
@@ -83,11 +84,16 @@ export { findMediaNodes } from "./nodes/index.ts";
 export { type IngestPorts, ingestAddresses } from "./public-address.ts";
 export type { Schema } from "./schema.ts";
 
+/** How long the addresses of nodes are not asked for again. */
+const ADDRESSES_MS = 1_000;
+
 export interface DomainSettings extends Omit<DomainConfig, "keepOriginals"> {
   /** The same across restarts of this process, different from every other's: by it a booting node finds what it held before. */
   readonly nodeName: string;
   /** The data folder, as no other folder of any machine is named; null if that is not known. */
   readonly nodePlace?: string | null;
+  /** Where other nodes reach this one, an IP address and a port; null or absent if they do not. */
+  readonly nodeAddress?: string | null;
   readonly roles: readonly string[];
   readonly reconnectWindowMs: number;
   /** Whether uploads keep their original where they do not say. */
@@ -144,6 +150,8 @@ export interface Domains {
   readonly eventSink: EventSink;
   /** The key that seals viewers' tokens: 32 bytes, the same on every node. */
   viewerSecret(): Promise<Uint8Array>;
+  /** The keys that sign requests between nodes, the newest first. */
+  clusterKeys(): Promise<readonly Uint8Array[]>;
   /** Where people reach this server, for what no request asks for. */
   publicUrl(): string;
   /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
@@ -154,6 +162,8 @@ export interface Domains {
   ensureFirstAccount(presetKey?: string): Promise<string | null>;
   readonly node: {
     readonly id: string;
+    /** Where a node that is not gone is reached; null if it does not say, or there is none. */
+    addressOf(nodeId: string): Promise<string | null>;
     /** From now on, each heartbeat compares what these hold with the rows. */
     hold(sessions: HeldSessions): void;
     /** Renew the lease, as happens every 2 s. */
@@ -191,9 +201,14 @@ export function createDomains(options: DomainOptions): Domains {
     countViewers: (trx: Trx, streamIds: readonly string[]) => countViewersOfStreams(trx, streamIds, clock.now()),
   };
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(liveFacts, batch, dropped) });
-  const { nodeName: name, nodePlace: place = null, region, roles } = options.settings;
+  const { nodeName: name, nodePlace: place = null, nodeAddress: address = null, region, roles } = options.settings;
   const settleFacts = () => facts.flush();
-  const node = new NodeMembership({ ...deps, db: database.lease, settleFacts }, { name, place, region, roles });
+  const node = new NodeMembership(
+    { ...deps, db: database.lease, settleFacts },
+    { name, place, address, region, roles },
+  );
+  // All at once, so that ids which strangers make up cost no query each.
+  const addresses = new LastingAnswers<ReadonlyMap<string, string>>(clock, { freshMs: ADDRESSES_MS, capacity: 1 });
   const viewCounter = new ViewCounter({
     ...deps,
     node,
@@ -239,6 +254,7 @@ export function createDomains(options: DomainOptions): Domains {
       countViewers: (counts) => viewCounter.countViewers(counts),
     },
     viewerSecret: () => serverSecret(deps, "viewer-tokens"),
+    clusterKeys: () => clusterKeys(deps),
     async routes(app, player = null, docs = null) {
       await addRoutes(app, parts, work);
       if (player !== null) watchPages(app, { playables, ...player });
@@ -249,6 +265,7 @@ export function createDomains(options: DomainOptions): Domains {
       get id() {
         return node.id;
       },
+      addressOf: async (nodeId) => (await addresses.get("", () => nodeAddresses(db)))?.get(nodeId) ?? null,
       hold: (sessions) => {
         const settle = (changed: readonly ChangedRow[]) => settleHeld(sessions, changed, { eventSink: facts, clock });
         node.hold({ held: () => sessions.held(), settle });

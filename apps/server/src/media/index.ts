@@ -113,12 +113,12 @@ export class MediaPlane implements HeldSessions {
     });
     const playback = new Playback({ ...settings, live: this.#hub, children: settings.ladder.children });
     this.#playback = playback;
-    const media: MediaHandler = (req, res) => playback.handle(req, res);
+    const media: MediaHandler = (req, res, forwarded) => playback.handle(req, res, forwarded);
     this.#routes = new MediaRoutes({
       "/hls/": media,
       "/asset/hls/": media,
       "/recordings/": (req, res) => playback.handleRecording(req, res),
-      "/webrtc/": (req, res) => this.#webrtc(req, res),
+      "/webrtc/": (req, res, forwarded) => this.#webrtc(req, res, forwarded),
     });
   }
 
@@ -162,7 +162,7 @@ export class MediaPlane implements HeldSessions {
     const prepare = () => peers.prepare();
     const endpoint = new WebrtcEndpoint({ ...this.#settings, prepare, watch, publish, stunPort });
     this.#whep = watch;
-    this.#webrtc = (req, res) => endpoint.handle(req, res);
+    this.#webrtc = (req, res, forwarded) => endpoint.handle(req, res, forwarded);
   }
 
   open(grant: PublishGrant, publisher: PublisherHandle): Publication {
@@ -181,7 +181,7 @@ export class MediaPlane implements HeldSessions {
   }
 
   /** Answers everything under `MEDIA_PREFIXES`. */
-  readonly handleHttp: MediaHandler = (req, res) => this.#routes.handle(req, res);
+  readonly handleHttp: MediaHandler = (req, res, forwarded) => this.#routes.handle(req, res, forwarded);
 
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
   accessChanged(playbackId: string | "all"): void {
@@ -222,9 +222,11 @@ export class MediaPlane implements HeldSessions {
     else this.stop(streamId, why);
   }
 
-  /** A stream has an owner on another node. */
-  moved(move: StreamMove): void {
-    this.#hub.moved(move);
+  /** A stream has an owner on another node, or on this one. */
+  moved(move: StreamMove, isHere: boolean): void {
+    const { streamId, nodeId, address } = move;
+    if (address !== null) this.#settings.others?.moved(streamId, { nodeId, address });
+    if (!isHere) this.#hub.moved(move);
   }
 
   /** Close a stream's publisher and end its session on this node. */

@@ -4,7 +4,16 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { StartupError } from "./startup-error.ts";
 
 /** As errors show it; its first word in capitals is that of its setting, `WEIR_…_PORT`. */
-export type ListenerName = "HTTP" | "HTTPS" | "RTMP" | "RTMPS" | "metrics" | "SRT UDP" | "WebRTC UDP" | "STUN UDP";
+export type ListenerName =
+  | "cluster"
+  | "HTTP"
+  | "HTTPS"
+  | "RTMP"
+  | "RTMPS"
+  | "metrics"
+  | "SRT UDP"
+  | "WebRTC UDP"
+  | "STUN UDP";
 
 /** A port of this server: where its setting puts it, and where it is open. */
 export class Listener {
@@ -61,13 +70,14 @@ export class Listener {
   explain(error: NodeJS.ErrnoException): Error {
     const where = `${this.name} port ${this.#port} on ${this.host}`;
     const setting = `WEIR_${this.name.split(" ")[0]?.toUpperCase()}`;
+    const ofPort = this.name === "cluster" ? "WEIR_CLUSTER_ADDRESS" : `${setting}_PORT`;
     if (error.code === "EADDRINUSE")
-      return new StartupError(`${where} is in use by another program: end it or set ${setting}_PORT`);
+      return new StartupError(`${where} is in use by another program: end it or set ${ofPort}`);
     if (error.code === "EACCES")
-      return new StartupError(`${where} needs a privilege that this user lacks: set ${setting}_PORT to 1024 or more`);
+      return new StartupError(`${where} needs a privilege that this user lacks: set ${ofPort} to 1024 or more`);
     if (error.code === "EADDRNOTAVAIL")
       return new StartupError(
-        `${this.host} is not an address of this machine: set ${this.name === "metrics" ? setting : "WEIR"}_HOST`,
+        `${this.host} is not an address of this machine: set ${this.name === "cluster" ? ofPort : `${this.name === "metrics" ? setting : "WEIR"}_HOST`}`,
       );
     return error;
   }

@@ -15,10 +15,15 @@ export interface StreamMove {
   readonly sessionId: string;
   readonly epoch: number;
   readonly nodeId: string;
+  /** Where other nodes reach it; null if they do not. */
+  readonly address: string | null;
 }
 
 export interface MediaControl {
-  /** The stream has a new owner on another node than before: an earlier one lets its publisher go, and sends and records no more. */
+  /**
+   * The stream has a new owner on another node than before: an earlier one lets its publisher go, and sends and records no more. Where nodes reach each
+   * other, also at the begin of each broadcast, so that all know its place at once.
+   */
   moved(move: StreamMove): Promise<void>;
   /**
    * Close the stream's publisher, on whichever node it is. `terminated` lets viewers finish the playlist; `suspended` and `deleted` refuse

@@ -39,9 +39,21 @@ export type ViewerPass =
 /** Prefix of an owner token. No customer's signed token can begin with it. */
 export const OWNER_TOKEN_PREFIX = "owner.";
 
-export type PlaybackContent =
-  | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
-  | StoredContent;
+/** The node whose hub has a live stream, and where other nodes reach it: an IP address and a port. */
+export interface LivePlace {
+  readonly nodeId: string;
+  readonly address: string;
+}
+
+export interface LiveContent {
+  readonly kind: "live";
+  readonly streamId: string;
+  readonly projectId: string;
+  /** Absent while nobody publishes, and where nodes do not reach each other. */
+  readonly place?: LivePlace;
+}
+
+export type PlaybackContent = LiveContent | StoredContent;
 
 export type PlaybackDecision =
   | {

@@ -35,6 +35,7 @@ test("an empty environment gives the documented defaults", () => {
     allowPrivateUrls: false,
     pullNetworks: null,
     rateLimit: 100,
+    clusterAddress: null,
     trustedProxies: null,
     connectionsPerClient: 4_000,
     viewerLimit: 0,

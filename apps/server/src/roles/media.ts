@@ -4,10 +4,10 @@ import { SrtProcess } from "../media/srt/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
+import type { OtherNodes } from "../platform/cluster/index.ts";
 import type { Confinement } from "../platform/confinement/confinement.ts";
 import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
-import type { HttpHandler } from "../platform/http/http-server.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import { obeyMediaControl } from "./media-control.ts";
 import { openIngests } from "./open-ingests.ts";
@@ -22,12 +22,14 @@ export interface MediaRoleSettings {
   readonly database: Database<Schema>;
   readonly domains: Domains;
   readonly audiences: Audiences;
+  /** Null where nodes do not reach each other. */
+  readonly others: OtherNodes | null;
   /** The way to multistream targets. */
   readonly outbound: Outbound;
 }
 
 export interface MediaRole {
-  readonly handleHttp: HttpHandler;
+  readonly handleHttp: MediaPlane["handleHttp"];
   /** The metrics that an operator watches. */
   figures(): MediaPlane["figures"] & {
     readonly transcodeChildren: number;
@@ -46,7 +48,7 @@ export interface MediaRole {
 /** Ingest, packaging, recording and delivery of this node. */
 export async function startMedia(opening: Opening, settings: MediaRoleSettings): Promise<MediaRole> {
   const { config, listeners, dataFolder, store, clock, log, proxies, budget } = opening;
-  const { confinement, database, domains, audiences, outbound } = settings;
+  const { confinement, database, domains, audiences, outbound, others } = settings;
   await using opened = new AsyncDisposableStack();
   const transcoders = new TranscodePool(log, confinement);
   opened.defer(() => transcoders.close());
@@ -83,6 +85,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     restream,
     orchestrator: { address: domains.node.id, url: domains.publicUrl() },
     spoolFreeBytes: () => freeBytesOf(dataFolder),
+    others,
   });
   opened.defer(() => plane.close());
   await plane.start();
@@ -100,9 +103,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     () => domains.node.id,
     {
       // First the gate, so that what the plane asks anew is read anew.
-      moved: (move) => {
-        if (move.nodeId !== domains.node.id) plane.moved(move);
-      },
+      moved: (move) => plane.moved(move, move.nodeId === domains.node.id),
       stop: (streamId, why) => {
         domains.accessChanged("all");
         plane.stop(streamId, why);

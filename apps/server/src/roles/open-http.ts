@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Domains } from "../domains/index.ts";
 import { closeSlowReaders, MEDIA_PREFIXES } from "../media/index.ts";
+import type { OtherNodes } from "../platform/cluster/index.ts";
 import { freeBytesOf } from "../platform/data-folder.ts";
 import { createApp } from "../platform/http/app.ts";
 import { limitConnections } from "../platform/http/connection-limits.ts";
@@ -22,12 +23,14 @@ export async function openUploads(
   opening: Opening,
   domains: Domains,
   outbound: Outbound,
+  others: OtherNodes | null = null,
 ): Promise<UploadServer | null> {
   const { config, clock, log, opened, dataFolder, metrics, store, proxies } = opening;
   if (!config.roles.includes("api") && !config.roles.includes("worker")) return null;
   const folder = join(dataFolder, "uploads");
   const freeBytes = () => freeBytesOf(dataFolder);
-  const uploads = new UploadServer({ folder, freeBytes, gate: domains.uploads, store, proxies, outbound, clock, log });
+  const gate = domains.uploads;
+  const uploads = new UploadServer({ folder, freeBytes, gate, store, proxies, outbound, clock, log, others });
   await uploads.open();
   measureUploads(metrics, uploads);
   opened.defer(() => uploads.close());

@@ -1,5 +1,6 @@
 import { DOMAIN_SETTINGS } from "../domains/settings.ts";
 import { MEDIA_SETTINGS } from "../media/settings.ts";
+import { clusterAddress } from "../platform/cluster/index.ts";
 import { LOG_LEVELS } from "../platform/log.ts";
 import {
   apiKey,
@@ -125,6 +126,14 @@ export const SETTINGS = {
         "Private networks that streams may be pulled from, such as the network of your cameras. Pulls alone may enter them; webhooks, imports and targets may not.",
     },
     networks,
+  ),
+  clusterAddress: optional(
+    {
+      variable: "WEIR_CLUSTER_ADDRESS",
+      about:
+        "Address of this node in a private network, at which other nodes on the same database ask it for the streams and uploads that it has. `auto` takes the address by which it reaches the database, and port 8090. If unset, every node answers for itself alone.",
+    },
+    clusterAddress,
   ),
   trustedProxies: optional(
     {

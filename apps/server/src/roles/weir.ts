@@ -1,4 +1,4 @@
-import { createDomains, type IngestPorts, ingestAddresses } from "../domains/index.ts";
+import { createDomains, type Domains, type IngestPorts, ingestAddresses } from "../domains/index.ts";
 import { DOMAIN_SETTINGS } from "../domains/settings.ts";
 import { Audiences, readCountries } from "../platform/audience/index.ts";
 import { DatabaseClock } from "../platform/clock.ts";
@@ -17,6 +17,7 @@ import { notifyMediaControl } from "./media-control.ts";
 import { nodeNameOf, nodePlaceOf } from "./node-name.ts";
 import { observePorts } from "./observe-ports.ts";
 import { ObservedOutbound } from "./observed-outbound.ts";
+import { openCluster } from "./open-cluster.ts";
 import { openHttp, openUploads } from "./open-http.ts";
 import { openRows } from "./open-rows.ts";
 import { beginOpening, type Opening, type WeirSettings } from "./opening.ts";
@@ -51,14 +52,16 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   const publicUrl = () => config.publicUrl ?? `http://localhost:${listeners.http.port}`;
   const confinement = await confineDecoders(opening);
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
-  const own = () => ({ ports: tcpPorts(listeners), publicUrl: domains.publicUrl() });
+  const cluster = await openCluster(opening, database, () => domains);
+  const ownPorts = () => [...tcpPorts(listeners), ...(cluster ? [cluster.port] : [])];
+  const own = () => ({ ports: ownPorts(), publicUrl: domains.publicUrl() });
   const outbound: ObservedOutbound = new ObservedOutbound(
     { clock, allowPrivate: config.allowPrivateUrls, pullNetworks: config.pullNetworks ?? [], own },
     outboundCounter(metrics),
     tracing,
   );
   const liveCores = () => later.media?.transcoding().usedCores ?? 0;
-  const domains = createDomains({
+  const domains: Domains = createDomains({
     database,
     audiences,
     clock,
@@ -74,6 +77,7 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
       effectiveSettings: effectiveSettings(config),
       nodeName: nodeNameOf(dataFolder),
       nodePlace: nodePlaceOf(dataFolder),
+      nodeAddress: cluster?.address ?? null,
       publicUrl,
       headroom: () => ({ disk: diskOf(dataFolder), ...(later.media && { transcoding: later.media.transcoding() }) }),
       isPublicUrlSet: config.publicUrl !== null,
@@ -94,14 +98,16 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   readiness.add("account", () => (hasAccount ? null : "being made"));
   if (config.roles.includes("media")) {
     const observed = { ...domains, ...observePorts(domains, metrics, tracing) };
-    const media = await startMedia(opening, { confinement, database, domains: observed, audiences, outbound });
+    const others = cluster?.others ?? null;
+    const media = await startMedia(opening, { confinement, database, domains: observed, audiences, outbound, others });
     opened.defer(() => media.close());
     measureMedia(metrics, media);
     later.media = media;
   }
 
   signal?.throwIfAborted();
-  const uploads = await openUploads(opening, domains, outbound);
+  const uploads = await openUploads(opening, domains, outbound, cluster?.others);
+  await cluster?.serve({ media: later.media, uploads });
   const hasDashboard = await openHttp(opening, { domains, tracing, publicUrl, media: later.media, uploads });
   if (config.roles.includes("worker") && uploads)
     await startWorker(opening, { domains, uploads, confinement, outbound, liveCores });

@@ -2,7 +2,9 @@ import { connect } from "node:net";
 import type { NewStream, Session, Stream, StreamEvent } from "@weir/contract";
 import pg from "pg";
 import { expect } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
 import { startTemporaryPostgres } from "../../src/platform/postgres/temporary-postgres-rig.ts";
+import { S3Bucket } from "../../src/platform/storage/s3-bucket.ts";
 import { startS3TestServer } from "../../src/platform/storage/s3-test-server.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { NameCollector } from "./name-collector.ts";
@@ -27,12 +29,20 @@ export interface NodeOptions extends Pick<WeirProcessOptions, "dataFolder" | "th
 /** Processes of Weir on one PostgreSQL and one bucket; each reaches the database by a line of its own that can fail. */
 export class Nodes implements AsyncDisposable {
   readonly postgres: Postgres;
+  /** The bucket that all nodes share. */
+  readonly bucket: S3Bucket;
   readonly #env: Readonly<Record<string, string>>;
   readonly #closing: AsyncDisposableStack;
   readonly #nodes = new Map<string, Node>();
 
-  private constructor(postgres: Postgres, env: Readonly<Record<string, string>>, closing: AsyncDisposableStack) {
+  private constructor(
+    postgres: Postgres,
+    bucket: S3Bucket,
+    env: Readonly<Record<string, string>>,
+    closing: AsyncDisposableStack,
+  ) {
     this.postgres = postgres;
+    this.bucket = bucket;
     this.#env = env;
     this.#closing = closing;
   }
@@ -52,7 +62,7 @@ export class Nodes implements AsyncDisposable {
       WEIR_S3_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
       ...env,
     };
-    const nodes = new Nodes(postgres, settings, opening.move());
+    const nodes = new Nodes(postgres, new S3Bucket(s3.settings, systemClock), settings, opening.move());
     try {
       // The first one makes the tables and the account.
       await nodes.start("api", { env: { WEIR_ROLES: "api" } });

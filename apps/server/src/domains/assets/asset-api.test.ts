@@ -66,7 +66,7 @@ describe("a requested upload", () => {
     await other.node.join();
     await here.admit(tokenOf(requested), 10);
     await expect(other.uploads.admit(tokenOf(requested), 10)).rejects.toMatchObject({ status: 409 });
-    expect([await here.isElsewhere(id), await other.uploads.isElsewhere(id)]).toEqual([false, true]);
+    expect([await here.elsewhere(id), await other.uploads.elsewhere(id)]).toEqual([null, kit.domains.node.id]);
     expect([...(await here.wanted([id])), ...(await other.uploads.wanted([id]))]).toEqual([id]);
     await expect(other.uploads.received(id, 10)).rejects.toMatchObject({ status: 409 });
     expect(await here.received(id, 10)).toContain(`/asset/${id}/`);

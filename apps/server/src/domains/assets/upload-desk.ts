@@ -68,14 +68,14 @@ export class UploadDesk implements UploadGate {
     await sql`update asset set upload_node_id = null where id = ${id} and upload_node_id = ${node.id}`.execute(db);
   }
 
-  async isElsewhere(id: string): Promise<boolean> {
+  async elsewhere(id: string): Promise<string | null> {
     const { db, node } = this.#deps;
-    if (!isId(id)) return false;
-    const { rows } = await sql`
-      select from asset where id = ${id} and upload_node_id <> ${node.id} and ${isNodeRunning(sql`upload_node_id`)}`.execute(
+    if (!isId(id)) return null;
+    const { rows } = await sql<{ upload_node_id: string }>`
+      select upload_node_id from asset where id = ${id} and upload_node_id <> ${node.id} and ${isNodeRunning(sql`upload_node_id`)}`.execute(
       db,
     );
-    return rows.length > 0;
+    return rows[0]?.upload_node_id ?? null;
   }
 
   async touched(id: string): Promise<void> {

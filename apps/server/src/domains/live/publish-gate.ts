@@ -30,6 +30,8 @@ export interface PublishGateDeps extends EventDeps {
     readonly region: string;
     readonly isDraining: boolean;
     readonly isSteady: boolean;
+    /** Where other nodes reach it; null if they do not. */
+    readonly address: string | null;
   };
   readonly mediaControl: Pick<MediaControl, "moved">;
   readonly reconnectWindowMs: number;
@@ -121,7 +123,7 @@ export class StreamPublishGate implements PublishGate {
       const start = { sessionId, resume, previousEpoch, ...taken, record, slate, dvrSeconds, ...ladder, targets };
       return { start, isMoved };
     });
-    if (begun?.isMoved) this.#tellMoved(grant, begun.start);
+    if (begun && (begun.isMoved || this.#deps.node.address !== null)) this.#tellMoved(grant, begun.start);
     return begun?.start ?? null;
   }
 
@@ -140,9 +142,11 @@ export class StreamPublishGate implements PublishGate {
   /** A node that misses it compares what it holds with the rows at its next heartbeat. */
   #tellMoved({ streamId, epoch }: PublishGrant, { sessionId }: SessionStart): void {
     const { node, log, mediaControl } = this.#deps;
-    mediaControl.moved({ streamId, sessionId, epoch, nodeId: node.id }).catch((error: unknown) => {
-      log.warn({ err: error, streamId }, "could not tell the other nodes that a stream moved here");
-    });
+    mediaControl
+      .moved({ streamId, sessionId, epoch, nodeId: node.id, address: node.address })
+      .catch((error: unknown) => {
+        log.warn({ err: error, streamId }, "could not tell the other nodes that a stream moved here");
+      });
   }
 
   /**

@@ -31,6 +31,8 @@ export interface NodeSettings {
   readonly roles: readonly string[];
   /** The data folder, as no other folder of any machine is named; null if that is not known. No two processes run on one. */
   readonly place: string | null;
+  /** Where other nodes reach it, an IP address and a port; null or absent if they do not. */
+  readonly address?: string | null;
 }
 
 export interface NodeMembershipDeps extends Deps {
@@ -80,6 +82,10 @@ export class NodeMembership {
   /** The node's row id, `nodeId` in events. */
   get id(): string {
     return this.#node.id;
+  }
+
+  get address(): string | null {
+    return this.#settings.address ?? null;
   }
 
   get region(): string {
@@ -208,10 +214,11 @@ export class NodeMembership {
 
   async #join(reconcile: (trx: Trx, nodeId: string) => Promise<void>): Promise<void> {
     const { db, clock, followClock } = this.#deps;
-    const { region, roles, place } = this.#settings;
+    const { region, roles, place, address = null } = this.#settings;
     const askedAt = clock.monotonic();
     const node = await db.transaction().execute(async (trx) => {
-      const wanted = { id: this.#node.id, name: this.#name, region, roles: [...roles], startId: this.#startId, place };
+      const identity = { id: this.#node.id, name: this.#name, startId: this.#startId };
+      const wanted = { ...identity, region, roles: [...roles], place, address };
       const joined = await joinNode(trx, wanted);
       followClock?.(joined.now, askedAt);
       await reconcile(trx, joined.id);

@@ -23,6 +23,7 @@ export interface JoiningNode {
   readonly roles: string[];
   readonly startId: string;
   readonly place: string | null;
+  readonly address: string | null;
 }
 
 /** A process of another start has the name, and its lease has not expired. */
@@ -44,7 +45,7 @@ const databaseNow = sql<string>`(extract(epoch from clock_timestamp()) * 1000)::
  */
 export async function joinNode(
   trx: Trx,
-  { id, name, region, roles, startId, place }: JoiningNode,
+  { id, name, region, roles, startId, place, address }: JoiningNode,
 ): Promise<NodeRow & { readonly now: number }> {
   const known = await trx
     .selectFrom("node")
@@ -58,7 +59,7 @@ export async function joinNode(
   const joining = known ? nextNodeStatus(known.state, "join") : "joining";
   const row = await trx
     .insertInto("node")
-    .values({ id, name, region, roles, state: nextNodeStatus(joining, "ready"), start_id: startId, place })
+    .values({ id, name, region, roles, state: nextNodeStatus(joining, "ready"), start_id: startId, place, address })
     .onConflict((conflict) =>
       conflict.column("name").doUpdateSet((set) => ({
         region,
@@ -69,6 +70,7 @@ export async function joinNode(
         seen_at: sql<Date>`now()`,
         start_id: startId,
         place,
+        address,
       })),
     )
     .returning(["id", "epoch", databaseNow.as("now")])
@@ -142,6 +144,18 @@ export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInpu
 /** Whether a node has a lease. */
 export const isNodeRunning = (id: RawBuilder<unknown>) => sql`exists (
   select from node where node.id = ${id} and node.state <> 'gone' and node.seen_at >= now() - make_interval(secs => ${NODE_LEASE_SECONDS}))`;
+
+/** Where each node that is not gone is reached, of those that say so. */
+export async function nodeAddresses(db: Db): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom("node")
+    .select(["id", "address"])
+    .where("state", "<>", "gone")
+    .where("address", "is not", null)
+    .limit(MAX_LISTED)
+    .execute();
+  return new Map(rows.map(({ id, address }) => [id, address ?? ""]));
+}
 
 /** Whether the lease of any node has expired. */
 export const hasExpiredNodes = sql`exists (select from node where ${isExpired})`;

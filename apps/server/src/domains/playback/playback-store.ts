@@ -1,5 +1,6 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
+import type { LivePlace } from "../../ports/index.ts";
 import type { KeyState } from "../access-control/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
 import type { Db } from "../schema.ts";
@@ -30,6 +31,8 @@ export interface PlayableRow {
   started_at: string | null;
   /** Size of a recording as one MP4; null until known. */
   mp4_bytes: string | null;
+  /** Of a stream that somebody publishes, where nodes reach each other. */
+  place: LivePlace | null;
 }
 
 // The query includes the keys, so that looking up content with a policy takes no longer than looking up unknown content.
@@ -43,12 +46,12 @@ const guard = sql`
 
 const recordings = sql`
   select false as has_dvr, 'recording' as kind, e.created_at as started_at, e.id, e.recording_playback_id as playback_id, e.recording as state,
-    e.source_segments_duration as seconds, e.mp4_bytes, (s.suspended or a.suspended) as suspended, ${guard}
+    e.source_segments_duration as seconds, e.mp4_bytes, null::json as place, (s.suspended or a.suspended) as suspended, ${guard}
   from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id`;
 
 const assets = sql`
   select false as has_dvr, 'asset' as kind, s.created_at as started_at, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
-    coalesce((s.video_spec->>'duration')::float8, 0) as seconds, null::bigint as mp4_bytes, a.suspended, ${guard}
+    coalesce((s.video_spec->>'duration')::float8, 0) as seconds, null::bigint as mp4_bytes, null::json as place, a.suspended, ${guard}
   from asset s join account a on a.id = s.user_id`;
 
 /** A stream, recording or asset by its playback id. Deleted streams and assets are not found; recordings outlive their stream and keep its policy. */
@@ -58,6 +61,8 @@ export async function findPlayable(db: Db, playbackId: string): Promise<Playable
     db,
     sql`select exists (select from session e where e.id = s.session_id and e.dvr_seconds is not null) as has_dvr, 'live' as kind, (select max(e.created_at) from session e where e.stream_id = s.id) as started_at,
          s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes,
+        (select json_build_object('nodeId', n.id, 'address', n.address) from node n
+          where n.id = s.node_id and n.address is not null and n.state <> 'gone' and s.state <> 'idle') as place,
         (s.suspended or a.suspended) as suspended, ${guard}
       from stream s join account a on a.id = s.user_id
       where s.playback_id = ${playbackId} and s.deleted_at is null

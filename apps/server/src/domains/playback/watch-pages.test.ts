@@ -20,6 +20,7 @@ const PLAYABLE: PlayableRow = {
   seconds: 0,
   started_at: null,
   mp4_bytes: null,
+  place: null,
   originals_for_keys_only: false,
 };
 

@@ -12,6 +12,7 @@ export interface NodeTable {
   seen_at: Generated<Date>;
   start_id: TextOrNull;
   place: TextOrNull;
+  address: TextOrNull;
 }
 
 export interface PublicAddressTable {

@@ -18,6 +18,8 @@ export interface LiveSource {
   readonly sessionId: string;
   readonly playbackId: string;
   readonly isFinished: boolean;
+  /** Another node goes on with it. */
+  readonly isLeft: boolean;
   readonly outputs: LiveWindow;
   readonly sent: Sent;
   /** Null if viewers cannot go back here. */

@@ -1,20 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Forwarded, OtherNodes } from "../../platform/cluster/index.ts";
 import { DatabaseAway } from "../../platform/database-away.ts";
 import { requestIdOf } from "../../platform/http/request-id.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
-import type { MediaCatalogue, StoredContent } from "../../ports/index.ts";
+import type { LivePlace, MediaCatalogue, StoredContent } from "../../ports/index.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
 import { ArchiveBytes } from "./archive/archive-bytes.ts";
 import { ArchiveShelf } from "./archive/archive-shelf.ts";
+import type { Admission, Refusal } from "./front/admission.ts";
 import { Admissions, type AdmissionsSettings } from "./front/admissions.ts";
+import { type HandOver, readGiven } from "./front/given-admission.ts";
 import { DvrDelivery } from "./hls/dvr-delivery.ts";
 import { HlsDelivery } from "./hls/hls-delivery.ts";
 import { StoredDelivery } from "./hls/stored-delivery.ts";
 import { type HttpProtocol, MediaRequest, type Route } from "./http/media-request.ts";
-import { isRead, sendNotFound, sendRedirect, sendUnavailable } from "./http/media-response.ts";
+import { isRead, sendBusy, sendNotFound, sendRedirect, sendUnavailable } from "./http/media-response.ts";
 import type { LiveSources } from "./live-source.ts";
 import { Mp4Delivery } from "./mp4/mp4-delivery.ts";
 import { addressOfTrack, RecordingAddresses } from "./other-addresses.ts";
@@ -36,6 +39,8 @@ export interface PlaybackSettings extends AdmissionsSettings {
   readonly maxReads: number;
   /** Processes that decode thumbnails. */
   readonly children: TranscodeChildren;
+  /** Null where nodes do not reach each other. */
+  readonly others: OtherNodes | null;
 }
 
 /** Playback over plain `node:http`: finds whose address a URL is, asks for admission, and has that protocol answer. */
@@ -44,6 +49,8 @@ export class Playback {
   readonly admissions: Admissions;
   readonly #log: Log;
   readonly #proxies: TrustedProxies;
+  readonly #live: LiveSources;
+  readonly #others: OtherNodes | null;
   readonly #shelf: ArchiveShelf;
   readonly #recordings: RecordingAddresses;
   readonly #hls: HlsDelivery;
@@ -57,6 +64,8 @@ export class Playback {
     const { clock, log, catalogue, store, proxies } = settings;
     this.#log = log;
     this.#proxies = proxies;
+    this.#live = settings.live;
+    this.#others = settings.others;
     this.admissions = new Admissions(settings);
     this.#recordings = new RecordingAddresses(clock, catalogue, proxies);
     const bytes = new ArchiveBytes(store, settings.maxReads);
@@ -87,16 +96,19 @@ export class Playback {
     this.#stills.close();
   }
 
-  handle(req: IncomingMessage, res: ServerResponse): void {
+  /** With `forwarded`, of a viewer whom another node has admitted. */
+  handle(req: IncomingMessage, res: ServerResponse, forwarded: Forwarded | null = null): void {
     if (!isRead(req, res)) return;
-    const isQuestion = req.url === AUTHORIZE;
-    const url = (isQuestion ? originalUri(req) : req.url) ?? "";
+    const isEdge = req.url === AUTHORIZE;
+    const url = (isEdge ? originalUri(req) : req.url) ?? "";
     const route = this.#find(url);
-    if (!route) return sendElsewhere(res, isQuestion ? null : addressOfTrack(url));
-    const asked = new MediaRequest(req, res, url, route, this.#proxies, isQuestion);
+    if (!route) return sendElsewhere(res, isEdge ? null : addressOfTrack(url));
+    const isQuestion = isEdge || forwarded?.isQuestion === true;
+    const given = forwarded && readGiven(forwarded.admitted);
+    const asked = new MediaRequest(req, res, url, route, this.#proxies, { isQuestion, given });
     const admission = this.admissions.admit(asked);
     if (admission instanceof Promise) this.#finish(res, this.#answerLater(asked, admission));
-    else this.#finish(res, asked.answer(admission));
+    else this.#finish(res, this.#answer(asked, admission));
   }
 
   /** Handles `/recordings/…`. */
@@ -105,7 +117,29 @@ export class Playback {
   }
 
   async #answerLater(asked: MediaRequest, admission: ReturnType<Admissions["admit"]>): Promise<void> {
-    await asked.answer(await admission);
+    await this.#answer(asked, await admission);
+  }
+
+  #answer(asked: MediaRequest, admission: Admission | Refusal): void | Promise<void> {
+    if (this.#others === null || typeof admission === "string" || asked.given) return asked.answer(admission);
+    const { content } = admission;
+    const place = content.kind === "live" ? this.#others.placeOf(content.streamId, content.place) : null;
+    if (content.kind !== "live" || !place || this.#isHere(asked.address.playbackId)) return asked.answer(admission);
+    return this.#forward(asked, admission.handOver(content), place);
+  }
+
+  /** What the rows say of the place of a stream that this node has is some seconds old. */
+  #isHere(playbackId: string): boolean {
+    const session = this.#live.sessionOf(playbackId);
+    return session !== undefined && !(session instanceof Promise) && !session.isLeft && !session.isFinished;
+  }
+
+  async #forward({ req, res, url, isQuestion }: MediaRequest, viewer: HandOver, place: LivePlace): Promise<void> {
+    const { admitted } = viewer;
+    const outcome = await this.#others?.send(req, res, place, { url, admitted, isQuestion });
+    if (outcome === "answered" && res.statusCode === 200) viewer.counted();
+    if (outcome === "full") sendBusy(res, "too many requests for streams of other nodes");
+    else if (outcome === "failed") sendUnavailable(res);
   }
 
   /** Answers the request if what answers it fails. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Audiences } from "../../platform/audience/index.ts";
 import { ManualClock } from "../../platform/clock.ts";
+import type { OtherNodes } from "../../platform/cluster/index.ts";
 import { oneAtATime } from "../../platform/http/one-at-a-time.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
@@ -37,7 +38,10 @@ export class MediaRig implements AsyncDisposable {
 
   readonly #admission: TranscodeAdmission;
 
-  private constructor(folder: string, admission: TranscodeAdmission) {
+  readonly #others: OtherNodes | null;
+
+  private constructor(folder: string, admission: TranscodeAdmission, others: OtherNodes | null) {
+    this.#others = others;
     this.folder = folder;
     this.#admission = admission;
     this.store = new LocalObjectStore(join(folder, "objects"));
@@ -45,9 +49,9 @@ export class MediaRig implements AsyncDisposable {
     this.#server = createServer(oneAtATime((req, res) => this.plane.handleHttp(req, res)));
   }
 
-  /** Transcodes what `admission` lets in: nothing, unless told otherwise. */
-  static async open(admission = NO_LADDER.admission): Promise<MediaRig> {
-    const rig = new MediaRig(makeTestFolder("media"), admission);
+  /** Transcodes what `admission` lets in: nothing, unless told otherwise. Alone, unless there are `others`. */
+  static async open(admission = NO_LADDER.admission, others: OtherNodes | null = null): Promise<MediaRig> {
+    const rig = new MediaRig(makeTestFolder("media"), admission, others);
     await rig.store.open();
     await rig.plane.start();
     await new Promise<void>((resolve) => rig.#server.listen(0, "127.0.0.1", resolve));
@@ -129,6 +133,7 @@ export class MediaRig implements AsyncDisposable {
       restream: NO_TARGETS,
       orchestrator: ORCHESTRATOR,
       spoolFreeBytes: () => this.spoolFreeBytes,
+      others: this.#others,
     });
   }
 }

@@ -44,7 +44,7 @@ async function open() {
   });
   const endpoint = new WebrtcEndpoint({
     ...{ clock, log: silentLog, proxies: new TrustedProxies([]) },
-    ...{ prepare: () => {}, watch: taker("watch"), publish: taker("publish"), stunPort: 3478 },
+    ...{ prepare: () => {}, watch: taker("watch"), publish: taker("publish"), stunPort: 3478, others: null },
   });
   const server = createServer((req, res) => endpoint.handle(req, res));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

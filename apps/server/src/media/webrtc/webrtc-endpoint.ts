@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { FormatError } from "@weir/formats/bits";
 import { type Offer, OfferRefused, readOffer } from "@weir/formats/sdp";
 import type { Clock } from "../../platform/clock.ts";
+import type { Forwarded, NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../../platform/http/request-id.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Places } from "../../platform/limits/places.ts";
@@ -19,8 +20,11 @@ const OFFERS_A_MINUTE = 300;
 /** Connections of a client's viewers that ended by misuse, before it has to wait. */
 const MISUSES_A_MINUTE = 5;
 
-/** `/webrtc/{playback id or stream key}`, optionally with the id of a resource created there, and with `/end` behind that. */
-const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22})(\/end)?)?\/?(?:\?[^#]*)?$/;
+/**
+ * `/webrtc/{playback id or stream key}`, optionally with the id of a resource created there, and with `/end` behind that. Where nodes reach each
+ * other, the resource's id ends with its node's.
+ */
+const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22}(?:\.([\w-]{1,64}))?)(\/end)?)?\/?(?:\?[^#]*)?$/;
 /** Shorter than proxies wait for a response. */
 const END_WITHIN_MS = 25_000;
 
@@ -32,6 +36,18 @@ export interface OfferRequest {
   readonly name: string;
   readonly sdp: string;
   readonly offer: Offer;
+  /** By another node, which forwards the offer; null for a client's own. */
+  readonly admitted: string | null;
+}
+
+/** Another node has the stream, and answers the offer of a viewer whom this one admitted. */
+export interface OfferElsewhere {
+  readonly place: NodePlace;
+  readonly viewer: {
+    /** For the header of the forwarded offer. */
+    readonly admitted: string;
+    counted(): void;
+  };
 }
 
 export interface OfferRefusal {
@@ -56,7 +72,7 @@ export interface OfferAnswer {
 
 /** Handles offers to watch, or to publish. */
 export interface OfferTaker {
-  offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal>;
+  offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal | OfferElsewhere>;
 }
 
 export interface WebrtcEndpointSettings {
@@ -69,6 +85,8 @@ export interface WebrtcEndpointSettings {
   readonly publish: OfferTaker;
   /** UDP port of the STUN responder; null without one. */
   readonly stunPort: number | null;
+  /** Null where nodes do not reach each other. */
+  readonly others: OtherNodes | null;
 }
 
 interface Resource {
@@ -95,18 +113,28 @@ export class WebrtcEndpoint {
     this.#misuses = new RateLimit({ clock: settings.clock, quota: MISUSES_A_MINUTE, windowMs: 60_000 });
   }
 
-  handle(req: IncomingMessage, res: ServerResponse): void {
+  handle(req: IncomingMessage, res: ServerResponse, forwarded: Forwarded | null = null): void {
     allowAnyPage(res);
-    const [, name, resource, end] = ADDRESS.exec(req.url ?? "") ?? [];
+    const [, name, resource, nodeId, end] = ADDRESS.exec(req.url ?? "") ?? [];
     const { method = "" } = req;
     if (method === "OPTIONS" || method === "HEAD") return this.#options(req, res);
     if (name === undefined) return send(res, 404, "There is no resource at this URL.");
+    const { others } = this.#settings;
+    if (others && nodeId !== undefined && nodeId !== others.self && !forwarded)
+      return void this.#askOther(others, nodeId, req, res);
     if (end !== undefined && resource !== undefined) return this.#end(req, res, name, resource);
-    if (method === "POST" && resource === undefined) return void this.#post(req, res, name);
+    if (method === "POST" && resource === undefined) return void this.#post(req, res, name, forwarded);
     if (method === "DELETE" && resource !== undefined) return this.#delete(res, name, resource);
     res.setHeader("allow", resource === undefined ? "POST, HEAD, OPTIONS" : "DELETE, HEAD, OPTIONS");
     const remedy = method === "PATCH" ? " Trickle ICE is not supported: send all candidates in the offer." : "";
     send(res, 405, `${method} is not allowed here.${remedy}`);
+  }
+
+  /** The node that answered the offer has the connection. */
+  async #askOther(others: OtherNodes, nodeId: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const outcome = await others.sendTo(nodeId, req, res).catch(() => "failed");
+    if (outcome === "failed") send(res, 404, NO_CONNECTION);
+    else if (outcome === "full") sendRefusal(res, UNANSWERED);
   }
 
   #options(req: IncomingMessage, res: ServerResponse): void {
@@ -157,7 +185,7 @@ export class WebrtcEndpoint {
     res.once("close", () => deadline.cancel());
   }
 
-  async #post(req: IncomingMessage, res: ServerResponse, name: string): Promise<void> {
+  async #post(req: IncomingMessage, res: ServerResponse, name: string, forwarded: Forwarded | null): Promise<void> {
     const { log, proxies } = this.#settings;
     const client = proxies.clientOf(req);
     try {
@@ -165,12 +193,13 @@ export class WebrtcEndpoint {
         return send(res, 415, "Send the offer as application/sdp.");
       if (!this.#offers.take(client).isAllowed) return sendRefusal(res, TOO_MANY_OFFERS);
       this.#settings.prepare();
-      const sdp = await readBody(req);
+      const sdp = forwarded?.body?.toString("utf8") ?? (await readBody(req));
       if (sdp === null) {
         res.setHeader("connection", "close");
         return send(res, 413, `The offer is larger than ${MAX_OFFER_BYTES / 1024} KiB.`);
       }
-      await this.#answer({ req, url: req.url ?? "", name, sdp, offer: readOffer(sdp) }, res, client);
+      const admitted = forwarded?.admitted ?? null;
+      await this.#answer({ req, url: req.url ?? "", name, sdp, offer: readOffer(sdp), admitted }, res, client);
     } catch (error) {
       // The client disconnected while sending.
       if (req.socket.destroyed) return;
@@ -182,12 +211,13 @@ export class WebrtcEndpoint {
 
   async #answer(request: OfferRequest, res: ServerResponse, client: string): Promise<void> {
     if (request.name === "") return sendRefusal(res, NO_NAME);
-    const { publish, watch } = this.#settings;
+    const { publish, watch, others } = this.#settings;
     const answer = await (request.offer.purpose === "publish"
       ? publish.offer(request)
       : this.#place(watch, request, client));
     if ("status" in answer) return sendRefusal(res, answer);
-    const id = randomBytes(16).toString("base64url");
+    if ("place" in answer) return this.#forward(request, res, answer);
+    const id = randomBytes(16).toString("base64url") + (others ? `.${others.self}` : "");
     const resource: Resource = { name: request.name, answer, answerWaiting: () => {} };
     this.#resources.set(id, resource);
     void answer.ended.then(() => {
@@ -207,8 +237,15 @@ export class WebrtcEndpoint {
     res.end(answer.sdp);
   }
 
+  async #forward({ req, sdp }: OfferRequest, res: ServerResponse, { place, viewer }: OfferElsewhere): Promise<void> {
+    const { admitted } = viewer;
+    const outcome = await this.#settings.others?.send(req, res, place, { admitted, body: Buffer.from(sdp) });
+    if (outcome !== "answered") sendRefusal(res, UNANSWERED);
+    else if (res.statusCode === 201) viewer.counted();
+  }
+
   /** Viewers have places of their own: they keep no publisher out, who needs a key and has a place by that. */
-  async #place(watch: OfferTaker, request: OfferRequest, client: string): Promise<OfferAnswer | OfferRefusal> {
+  async #place(watch: OfferTaker, request: OfferRequest, client: string): ReturnType<OfferTaker["offer"]> {
     if (this.#misuses.isUsedUp(client)) return TOO_MANY_OFFERS;
     if (!this.#places.take(client)) return FULL;
     const giveBack = () => this.#places.giveBack(client);
@@ -216,7 +253,7 @@ export class WebrtcEndpoint {
       giveBack();
       throw error;
     });
-    if ("status" in answer) giveBack();
+    if ("status" in answer || "place" in answer) giveBack();
     else
       void answer.ended.then((reason) => {
         giveBack();

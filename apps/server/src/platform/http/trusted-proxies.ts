@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type Socket } from "node:net";
 import { clientOf, plainAddress } from "../limits/client.ts";
 
 /** The sender and URL of a request, as the request states them. */
@@ -13,6 +13,8 @@ const MAX_HOPS = 20;
  */
 export class TrustedProxies {
   readonly #list = new BlockList();
+  /** Connections of other nodes of this server, each of whose requests was verified. Null until there is one. */
+  #nodes: WeakSet<Socket> | null = null;
   /** No proxy is trusted. */
   readonly isEmpty: boolean;
 
@@ -26,6 +28,17 @@ export class TrustedProxies {
     }
   }
 
+  /** Another node of this server has opened this connection, and tells the truth about the routes of requests. */
+  trust(node: Socket): void {
+    this.#nodes ??= new WeakSet();
+    this.#nodes.add(node);
+  }
+
+  /** The connection, if all its requests come from one client. */
+  connectionOf({ socket }: Request): Socket | null {
+    return this.isEmpty && !this.#isNode(socket) ? socket : null;
+  }
+
   has(address: string): boolean {
     if (this.isEmpty) return false;
     const plain = plainAddress(address);
@@ -36,7 +49,7 @@ export class TrustedProxies {
   /** The address of the sender: the last address on the route that is not a trusted proxy. */
   addressOf({ headers, socket }: Request): string {
     let address = plainAddress(socket.remoteAddress ?? "");
-    if (this.isEmpty || !this.has(address)) return address;
+    if (!this.#isNode(socket) && !this.has(address)) return address;
     const hops = String(headers["x-forwarded-for"] ?? "")
       .split(",")
       .slice(-MAX_HOPS);
@@ -70,8 +83,12 @@ export class TrustedProxies {
     return this.#told(request, "x-forwarded-proto")?.toLowerCase() === "https";
   }
 
+  #isNode(socket: Socket): boolean {
+    return this.#nodes?.has(socket) === true;
+  }
+
   #told({ headers, socket }: Request, name: string): string | undefined {
-    if (this.isEmpty || !this.has(socket.remoteAddress ?? "")) return undefined;
+    if (!this.#isNode(socket) && !this.has(socket.remoteAddress ?? "")) return undefined;
     return (
       String(headers[name] ?? "")
         .split(",")

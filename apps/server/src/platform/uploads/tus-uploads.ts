@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { Server } from "@tus/server";
 import { DataStore, ERRORS, type Locker, Metadata, Upload } from "@tus/utils";
+import type { OtherNodes } from "../cluster/index.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import type { Log } from "../log.ts";
 import type { UploadGate } from "./upload-gate.ts";
@@ -26,12 +27,14 @@ export interface TusUploadsSettings {
   readonly gate: UploadGate;
   readonly log: Log;
   readonly onReceived: (id: string) => void;
+  readonly others?: Pick<OtherNodes, "sendTo"> | null;
 }
 
 export interface TusRequest {
   readonly client: string;
   readonly pathname: string;
   readonly token: string | null;
+  readonly isForwarded: boolean;
 }
 
 /** Data that the library does not pass from the request to the store. */
@@ -85,10 +88,24 @@ export class TusUploads {
   async handle(request: IncomingMessage, response: ServerResponse, asked: TusRequest): Promise<void> {
     const { method } = request;
     if (method === "POST" && asked.pathname === PATH) return this.#create(request, response, asked);
+    if (!asked.isForwarded && (await this.#isAnsweredElsewhere(request, response, asked))) return;
     if (method === "PATCH") return this.#append(request, response, asked);
     if (method === "OPTIONS" || method === "HEAD" || method === "DELETE")
       return this.#whileNobodyWrites(request, response, asked);
     throw new UploadRefused(405, "this address speaks tus 1.0", { allow: "POST, PATCH, HEAD, DELETE, OPTIONS" });
+  }
+
+  /** By the node whose spool has the upload. */
+  async #isAnsweredElsewhere(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { pathname }: TusRequest,
+  ): Promise<boolean> {
+    const { others, spool, gate } = this.#settings;
+    const id = idOf(pathname.slice(PATH.length + 1));
+    if (!others || request.method === "OPTIONS" || id === "" || (await spool.find(id))) return false;
+    const nodeId = await gate.elsewhere(id);
+    return nodeId !== null && (await others.sendTo(nodeId, request, response)) === "answered";
   }
 
   async #create(request: IncomingMessage, response: ServerResponse, { client, token }: TusRequest): Promise<void> {
@@ -158,12 +175,12 @@ const idOf = (address: string): string => ADDRESS.exec(address)?.[1] ?? "";
 class SpoolStore extends DataStore {
   override extensions = ["creation", "termination", "expiration", "checksum"];
   readonly #spool: UploadSpool;
-  readonly #gate: Pick<UploadGate, "released" | "isElsewhere">;
+  readonly #gate: Pick<UploadGate, "released" | "elsewhere">;
   readonly #checksum: () => Checksum | undefined;
 
   constructor(
     spool: UploadSpool,
-    gate: Pick<UploadGate, "released" | "isElsewhere">,
+    gate: Pick<UploadGate, "released" | "elsewhere">,
     checksum: () => Checksum | undefined,
   ) {
     super();
@@ -215,7 +232,7 @@ class SpoolStore extends DataStore {
     const upload = await this.#spool.find(id);
     const isKnown = upload && timingSafeEqual(Buffer.from(upload.secret), Buffer.from(secret));
     // Clients retry a 503, and a balancer may send them to the right node; after a 404 they begin anew.
-    if (!upload && (await this.#gate.isElsewhere(id)))
+    if (!upload && (await this.#gate.elsewhere(id)) !== null)
       throw new UploadRefused(503, "this upload is under way at another server: try again");
     if (!upload || !isKnown) throw ERRORS.FILE_NOT_FOUND;
     return upload;

@@ -10,8 +10,8 @@ export interface UploadGate {
   admit(token: string | null, bytes: number | null): Promise<AdmittedUpload>;
   /** This node's spool has nothing of the upload any more: any node may take it. */
   released(id: string): Promise<void>;
-  /** Whether another running node's spool has the upload. */
-  isElsewhere(id: string): Promise<boolean>;
+  /** The other running node whose spool has the upload; null if none has. */
+  elsewhere(id: string): Promise<string | null>;
   /** Bytes arrived, so the upload is not abandoned. */
   touched(id: string): Promise<void>;
   /**

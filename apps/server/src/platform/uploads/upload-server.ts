@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../clock.ts";
+import type { OtherNodes } from "../cluster/index.ts";
 import { isEncoded } from "../http/json-body.ts";
 import { SECURITY_HEADERS } from "../http/own-headers.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../http/request-id.ts";
@@ -34,6 +35,8 @@ export interface UploadServerSettings {
   readonly outbound: Pick<Outbound, "send">;
   readonly clock: Clock;
   readonly log: Log;
+  /** Null or absent where nodes do not reach each other. */
+  readonly others?: Pick<OtherNodes, "sendTo"> | null;
 }
 
 /** Receives files by a single `PUT`, or by tus, which can resume. Both stay in a spool until complete, then go to the object store. */
@@ -86,7 +89,8 @@ export class UploadServer {
     return this.#delivery.sweep();
   }
 
-  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+  /** `isForwarded`: by another node of this server, so that this one has the upload. */
+  readonly handle = (request: IncomingMessage, response: ServerResponse, isForwarded = false): void => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     response.setHeader(REQUEST_ID_HEADER, requestIdOf(request));
     response.once("finish", () => this.#drain(request));
@@ -98,7 +102,7 @@ export class UploadServer {
       : pathname === direct
         ? this.#direct(request, response, { client, token: searchParams.get("token") })
         : pathname === tus || pathname.startsWith(`${tus}/`)
-          ? this.#tus.handle(request, response, { client, pathname, token: searchParams.get("token") })
+          ? this.#tus.handle(request, response, { client, pathname, token: searchParams.get("token"), isForwarded })
           : Promise.reject(new UploadRefused(404, "not found"));
     work.catch((error: unknown) => this.#refuse(request, response, error));
   };

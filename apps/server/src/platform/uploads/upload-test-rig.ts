@@ -72,7 +72,7 @@ export async function startUploads({
         },
         touched: async () => {},
         released: async () => {},
-        isElsewhere: async () => false,
+        elsewhere: async () => null,
         async received(id, bytes) {
           if (expired.has(id)) throw new UploadRefused(422, "this upload has expired");
           received.set(id, bytes);

@@ -1,4 +1,5 @@
 import { OWNER_TOKEN_PREFIX, type ViewerDetails } from "../../../ports/index.ts";
+import type { GivenAdmission } from "./given-admission.ts";
 
 /** What a request wants to watch, as far as admission needs it. The addresses of every protocol are such addresses. */
 export interface PlaybackAddress {
@@ -38,6 +39,8 @@ export interface AccessRequest {
   readonly userAgent: string;
   readonly referer: string;
   readonly origin: string | null;
+  /** As another node of this server decided; null where this one decides. */
+  readonly given: GivenAdmission | null;
   /** `invalid` if a credential could not be passed on exactly. */
   credentials(): PlaybackCredentials | "invalid";
   /** For a customer's webhook, without the query and the token in the URL. */

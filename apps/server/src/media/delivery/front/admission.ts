@@ -1,4 +1,5 @@
-import type { PlaybackContent } from "../../../ports/index.ts";
+import type { LiveContent, PlaybackContent } from "../../../ports/index.ts";
+import type { HandOver } from "./given-admission.ts";
 
 /** Why a request is not admitted. Each protocol says it in its own words. */
 export type Refusal = "denied" | "gone" | "invalid-credential" | "too-many";
@@ -11,6 +12,8 @@ export interface Admission {
   readonly content: PlaybackContent;
   /** Only the URL identifies the viewer, so caches may serve the response to everyone who has the URL. */
   readonly isShared: boolean;
+  /** For another node, which answers in place of this one and counts the viewer. Of live content only. */
+  handOver(content: LiveContent): HandOver;
   /** Call when there is content to send. Null for a new viewer when the stream is full; then nothing is sent. */
   countViewer(): Viewing | null;
 }

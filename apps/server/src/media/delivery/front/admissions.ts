@@ -2,9 +2,10 @@ import { hash } from "node:crypto";
 import type { Audiences } from "../../../platform/audience/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
-import type { EventSink, PlaybackContent, PlaybackGate, ViewerPass } from "../../../ports/index.ts";
+import type { EventSink, LiveContent, PlaybackContent, PlaybackGate, ViewerPass } from "../../../ports/index.ts";
 import { type AccessRequest, originKey, type PlaybackCredentials, tknOf } from "./access-request.ts";
 import { type Admission, NOBODY, type Refusal, type Viewing } from "./admission.ts";
+import type { GivenAdmission, HandOver } from "./given-admission.ts";
 import { LastingViewings } from "./lasting-viewings.ts";
 import { PublicAnswers } from "./public-answers.ts";
 import { PublicViewers } from "./public-viewers.ts";
@@ -107,9 +108,19 @@ export class Admissions {
   /** By the token in the address, or a cached decision about public content, or else by the request's credentials. */
   #decide(request: AccessRequest, isLimited: boolean): Decision | Promise<Decision> {
     const { token } = request.address;
+    if (request.given) return this.#take(request, request.given);
     if (token === null) return this.#publicAnswers.find(request) ?? this.#byCredentials(request, isLimited);
     const session = this.#sessions.ofToken(token, request);
     return session ? this.#sessions.decide(session, true) : "denied";
+  }
+
+  /** Fails closed: for other content than the one that was decided on, or a session that was withdrawn here. */
+  #take(request: AccessRequest, { playbackId, content, token, isNew, isFull, isShared }: GivenAdmission): Decision {
+    if (playbackId !== request.address.playbackId) return "denied";
+    if (token === NOBODY) return { content, session: null, isFull, isShared };
+    const session = this.#sessions.ofToken(token, request, isNew);
+    if (!session || !this.#sessions.confirm(session, content)) return "denied";
+    return { content, session, isFull, isShared };
   }
 
   async #byCredentials(request: AccessRequest, isLimited: boolean): Promise<Decision> {
@@ -213,6 +224,18 @@ class RequestAdmission implements Admission, Viewing {
 
   get playerId(): string | null {
     return this.#admitted.session ? null : tknOf(this.#request.url);
+  }
+
+  handOver({ kind, streamId, projectId }: LiveContent): HandOver {
+    const { playbackId } = this.#request.address;
+    const { isFull, isShared, session } = this.#admitted;
+    const isNew = session?.viewer.hasBegun === false;
+    const content = { kind, streamId, projectId };
+    const given: GivenAdmission = { playbackId, content, token: this.token, isNew, isFull, isShared };
+    const counted = () => {
+      if (session) session.viewer.hasBegun = true;
+    };
+    return { admitted: JSON.stringify(given), counted };
   }
 
   countViewer(): Viewing | null {

@@ -30,6 +30,8 @@ const STALE_MS = 10_000;
 const MAX_SESSIONS = 40_000;
 /** Total length of tokens and access keys: about 300 per viewer with a short key, 20,000 with the longest. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
+/** How long another node's decision is valid here. */
+const CONFIRMED_MS = 3_000;
 const IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
 
@@ -46,6 +48,8 @@ export interface ViewerSession {
   readonly endsAt: number;
   usedAt: number;
   isWithdrawn: boolean;
+  /** Its token, once it has been sealed or restored from one. */
+  token: string | null;
   asking: Promise<boolean> | null;
 }
 
@@ -115,13 +119,17 @@ export class ViewerSessions {
 
   /** The session's token for its URLs. */
   seal(session: ViewerSession): string {
-    const token = this.#settings.tokens.seal(session.playbackId, { viewerId: session.viewer.id, pass: session.pass });
-    this.remember(token, session);
-    return token;
+    const { playbackId, viewer, pass } = session;
+    session.token ??= this.#settings.tokens.seal(playbackId, { viewerId: viewer.id, pass });
+    this.remember(session.token, session);
+    return session.token;
   }
 
-  /** The session of the token in a request's address. One that is not remembered is restored, `unsure`. Null for an invalid token. */
-  ofToken(token: string, request: AccessRequest): ViewerSession | null {
+  /**
+   * The session of the token in a request's address. One that is not remembered is restored, `unsure`; with `isNew`, of a viewer whom no node has counted.
+   * Null for an invalid token.
+   */
+  ofToken(token: string, request: AccessRequest, isNew = false): ViewerSession | null {
     const { playbackId } = request.address;
     const known = this.find(token);
     if (known?.playbackId === playbackId) return known;
@@ -129,7 +137,9 @@ export class ViewerSessions {
     if (!sealed) return null;
     const details = request.details();
     const viewer = this.#viewer(playbackId, details, sealed.viewerId);
+    viewer.hasBegun = !isNew;
     const session = this.#session(playbackId, sealed.pass, details, viewer);
+    session.token = token;
     this.remember(token, session);
     return session;
   }
@@ -139,6 +149,16 @@ export class ViewerSessions {
     const isAllowed = this.#isAllowed(session);
     if (isAllowed === null) return this.#ask(session).then((isAdmitted) => decisionOf(session, isAdmitted, isShared));
     return decisionOf(session, isAllowed, isShared);
+  }
+
+  /** Another node's gate has just let the viewer in. False if this one's refused for good. */
+  confirm(session: ViewerSession, content: PlaybackContent): boolean {
+    const now = this.#settings.clock.monotonic();
+    if (session.isWithdrawn || now >= session.endsAt) return false;
+    session.usedAt = now;
+    session.content = content;
+    session.validUntil = Math.max(session.validUntil, now + CONFIRMED_MS);
+    return true;
   }
 
   /** Null if the gate must be asked first. */
@@ -215,6 +235,7 @@ export class ViewerSessions {
       endsAt,
       usedAt: now,
       isWithdrawn: false,
+      token: null,
       asking: null,
     };
   }

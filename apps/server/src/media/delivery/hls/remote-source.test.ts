@@ -68,7 +68,8 @@ beforeEach(async () => {
     playlist: (name: string) =>
       name === "source" ? { rendition, text: () => `list to ${segments.at(-1)?.msn}` } : undefined,
   };
-  const source = { sessionId: "session-1", playbackId: "playstream1", isFinished: false, outputs, sent, dvr: null };
+  const state = { isFinished: false, isLeft: false };
+  const source = { sessionId: "session-1", playbackId: "playstream1", ...state, outputs, sent, dvr: null };
   find = () => new Promise((resolve) => setImmediate(() => resolve(source)));
   const facts = new FactLog();
   playback = new Playback({
@@ -85,6 +86,7 @@ beforeEach(async () => {
     audiences: new Audiences(null),
     maxReads: 1,
     children: new FakeChildren(),
+    others: null,
   });
   server = createServer((req, res) => playback.handle(req, res));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

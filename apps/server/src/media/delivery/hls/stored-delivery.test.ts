@@ -81,9 +81,13 @@ function requestFor(address: HlsAddress, req: IncomingMessage, res: ServerRespon
   return new MediaRequest(req, res, "", { address, protocol: {} as HttpProtocol<HlsAddress> }, new TrustedProxies([]));
 }
 
+function handOver(): never {
+  throw new Error("stored media is at every node");
+}
+
 function admissionTo(id: string): Admission {
   const viewing: Viewing = { token: "-", playerId: null, whileAllowed: () => () => {} };
-  return { content: { ...CONTENT, id }, isShared: true, countViewer: () => viewing };
+  return { content: { ...CONTENT, id }, isShared: true, countViewer: () => viewing, handOver };
 }
 
 /** Files of the recording over HTTP. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { ViewerDetails } from "../../../ports/index.ts";
 import type { AccessRequest, PlaybackAddress, PlaybackCredentials, Step } from "../front/access-request.ts";
+import type { GivenAdmission } from "../front/given-admission.ts";
 import { readCredentials } from "./playback-credentials.ts";
 
 /** Stored for each of thousands of viewers; user agents and referrers need no more. */
@@ -14,12 +15,20 @@ export class HttpAccess<Address extends PlaybackAddress = PlaybackAddress> imple
   readonly req: IncomingMessage;
   readonly url: string;
   readonly address: Address;
+  readonly given: GivenAdmission | null;
   readonly #proxies: TrustedProxies;
 
-  constructor(req: IncomingMessage, url: string, address: Address, proxies: TrustedProxies) {
+  constructor(
+    req: IncomingMessage,
+    url: string,
+    address: Address,
+    proxies: TrustedProxies,
+    given: GivenAdmission | null = null,
+  ) {
     this.req = req;
     this.url = url;
     this.address = address;
+    this.given = given;
     this.#proxies = proxies;
   }
 
@@ -35,7 +44,7 @@ export class HttpAccess<Address extends PlaybackAddress = PlaybackAddress> imple
   }
 
   get connection(): object | null {
-    return this.#proxies.isEmpty ? this.req.socket : null;
+    return this.#proxies.connectionOf(this.req);
   }
 
   get remoteAddress(): string {

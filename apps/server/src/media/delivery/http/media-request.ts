@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { PlaybackAddress } from "../front/access-request.ts";
 import type { Admission, Refusal, Viewing } from "../front/admission.ts";
+import type { GivenAdmission } from "../front/given-admission.ts";
 import { HttpAccess } from "./http-access.ts";
 import { type Caching, PERSONAL, SHARED } from "./media-response.ts";
 
@@ -39,9 +40,12 @@ export class MediaRequest<Address extends PlaybackAddress = PlaybackAddress> ext
     url: string,
     { address, protocol }: Route<Address>,
     proxies: TrustedProxies,
-    isQuestion = false,
+    {
+      isQuestion = false,
+      given = null,
+    }: { readonly isQuestion?: boolean; readonly given?: GivenAdmission | null } = {},
   ) {
-    super(req, url, address, proxies);
+    super(req, url, address, proxies, given);
     this.res = res;
     this.isQuestion = isQuestion;
     this.#protocol = protocol;

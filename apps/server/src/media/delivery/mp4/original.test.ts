@@ -33,7 +33,10 @@ async function serve(index: Partial<MediaIndex>, content = CONTENT) {
   const address = parseMp4Address("/hls/asset1/original");
   if (!address) throw new Error("no address");
   const viewing: Viewing = { token: "-", playerId: null, whileAllowed: () => () => {} };
-  const admission: Admission = { content, isShared: true, countViewer: () => viewing };
+  const handOver = () => {
+    throw new Error("stored media is at every node");
+  };
+  const admission: Admission = { content, isShared: true, countViewer: () => viewing, handOver };
   const server = createServer((req, res) => {
     const asked = new MediaRequest(req, res, "", { address, protocol: delivery }, new TrustedProxies([]));
     Promise.resolve(asked.answer(admission)).catch(() => res.destroy());

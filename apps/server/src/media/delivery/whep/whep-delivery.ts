@@ -1,14 +1,22 @@
 import type { Clock } from "../../../platform/clock.ts";
+import type { OtherNodes } from "../../../platform/cluster/index.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
 import { TICKS_PER_SECOND } from "../../packet.ts";
 import type { WebrtcAddress } from "../../webrtc/advertised-addresses.ts";
 import { answerOffer } from "../../webrtc/pending-answer.ts";
-import type { OfferAnswer, OfferRefusal, OfferRequest, OfferTaker } from "../../webrtc/webrtc-endpoint.ts";
+import type {
+  OfferAnswer,
+  OfferElsewhere,
+  OfferRefusal,
+  OfferRequest,
+  OfferTaker,
+} from "../../webrtc/webrtc-endpoint.ts";
 import type { WebrtcPeers } from "../../webrtc/webrtc-process.ts";
 import type { Refusal, Viewing } from "../front/admission.ts";
 import type { Admissions } from "../front/admissions.ts";
+import { readGiven } from "../front/given-admission.ts";
 import { HttpAccess } from "../http/http-access.ts";
 import { untilTracks } from "../until-tracks.ts";
 import { WhepFeed } from "./whep-feed.ts";
@@ -27,6 +35,8 @@ export interface WhepDeliverySettings {
   readonly peers: WebrtcPeers;
   readonly address: WebrtcAddress;
   readonly transcoding: LadderResources;
+  /** Null where nodes do not reach each other. */
+  readonly others: OtherNodes | null;
 }
 
 /** WHEP: admits viewers with the same gate as HLS, and sends a live session's video and audio by WebRTC. */
@@ -47,15 +57,21 @@ export class WhepDelivery implements OfferTaker {
     for (const feed of this.#feeds.values()) feed.close();
   }
 
-  async offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal> {
-    const { name: playbackId, req, url } = request;
+  async offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal | OfferElsewhere> {
+    const { name: playbackId, req, url, admitted } = request;
     if (!PLAYBACK_ID.test(playbackId)) return DENIED;
-    const { admissions, proxies, sessions } = this.#settings;
+    const { admissions, proxies, sessions, others } = this.#settings;
     const address = { playbackId, protocol: "whep", token: null, step: "open" } as const;
-    const admission = await admissions.admit(new HttpAccess(req, url, address, proxies));
+    const given = readGiven(admitted);
+    const admission = await admissions.admit(new HttpAccess(req, url, address, proxies, given));
     if (typeof admission === "string") return refusals[admission];
-    const session = admission.content.kind === "live" ? sessions.sessionOf(playbackId) : undefined;
-    if (!session || session.isFinished || session.isLeft) return OFFLINE;
+    const { content } = admission;
+    if (content.kind !== "live") return OFFLINE;
+    const session = sessions.sessionOf(playbackId);
+    if (!session || session.isFinished || session.isLeft) {
+      const place = given ? null : others?.placeOf(content.streamId, content.place);
+      return place ? { place, viewer: admission.handOver(content) } : OFFLINE;
+    }
     const feed = this.#feedOf(session);
     feed.enter();
     await new Promise<void>((resolve) => untilTracks(this.#settings.clock, () => feed.isDecided, resolve));

@@ -49,8 +49,10 @@ function open() {
     address: { addresses: ["203.0.113.5"], host: "0.0.0.0", port: 8189 },
   });
   const sdp = browserOffer("sendonly");
-  const offer = (name = "Right-Key") =>
-    whip.offer({ req: new IncomingMessage(new Socket()), url: `/webrtc/${name}`, name, sdp, offer: readOffer(sdp) });
+  const offer = (name = "Right-Key") => {
+    const req = new IncomingMessage(new Socket());
+    return whip.offer({ req, url: `/webrtc/${name}`, name, sdp, offer: readOffer(sdp), admitted: null });
+  };
   const publish = async (): Promise<OfferAnswer> => {
     const answer = await offer();
     if ("status" in answer) throw new Error(answer.sentence);

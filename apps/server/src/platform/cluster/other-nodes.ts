@@ -1,0 +1,199 @@
+import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../clock.ts";
+import type { TrustedProxies } from "../http/trusted-proxies.ts";
+import { Places } from "../limits/places.ts";
+import type { Log } from "../log.ts";
+import { parse } from "./cluster-address.ts";
+import { bodyHash, type ClusterSeal, STREAMED } from "./cluster-seal.ts";
+import { FORWARD_PREFIX } from "./cluster-server.ts";
+
+/** Under way at once: each holds a connection to another node. */
+const PLACES = { inAll: 4_000, perHolder: 1_000 } as const;
+const MAX_MOVES = 20_000;
+/** Longer than answers of the playback gate are valid. */
+const MOVES_KEPT_MS = 30_000;
+/** A blocked playlist waits three target durations; nobody waits longer. */
+const HEAD_WITHIN_MS = 40_000;
+const CONNECT_WITHIN_MS = 2_000;
+/** Without a byte in either direction. */
+const IDLE_MS = 60_000;
+
+/** Of the viewer's request, what decides on the answer. No credentials: the sender's gate has read them. */
+const SENT_ON = [
+  ["accept", "accept-encoding", "content-length", "content-type", "if-none-match", "if-range", "origin", "range"],
+  ["referer", "user-agent", "tus-resumable", "upload-checksum", "upload-length", "upload-metadata", "upload-offset"],
+].flat();
+/** Of the answer, what belongs to the connection between the nodes. */
+const OF_CONNECTION = new Set(["connection", "keep-alive", "transfer-encoding", "date"]);
+
+/** A node and where others reach it: an IP address and a port. */
+export interface NodePlace {
+  readonly nodeId: string;
+  readonly address: string;
+}
+
+export interface ForwardOptions {
+  /** Where the request's own is not what is asked for. */
+  readonly url?: string;
+  readonly admitted?: string;
+  readonly isQuestion?: boolean;
+  /** Where it has been read. Otherwise the request's body follows as it arrives. */
+  readonly body?: Buffer;
+}
+
+/** What became of it. `failed`: nothing was sent to the client yet, and the other node does not answer. */
+export type ForwardOutcome = "answered" | "failed" | "full";
+
+export interface OtherNodesSettings {
+  readonly seal: ClusterSeal;
+  readonly nodeId: () => string;
+  /** Where a node is reached; null if it is gone, or tells no address. */
+  readonly findAddress: (nodeId: string) => Promise<string | null>;
+  readonly proxies: TrustedProxies;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The other nodes of this server, which answer requests that this one cannot. One hop at most: what was forwarded is answered where it arrives. */
+export class OtherNodes {
+  readonly #settings: OtherNodesSettings;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1_000, maxFreeSockets: 64, timeout: IDLE_MS });
+  readonly #places = new Places<string>(PLACES);
+  readonly #moves = new LRUCache<string, NodePlace>({ max: MAX_MOVES, ttl: MOVES_KEPT_MS });
+
+  constructor(settings: OtherNodesSettings) {
+    this.#settings = settings;
+  }
+
+  /** Forwarded requests under way. */
+  get underWay(): number {
+    return this.#places.taken;
+  }
+
+  /** A stream has begun at a node, or moved there: known before any cached answer of the database. */
+  moved(streamId: string, place: NodePlace): void {
+    this.#moves.set(streamId, place);
+  }
+
+  /** The other node that has a stream; null if it is this one or none. `told`: what the database said some seconds ago. */
+  placeOf(streamId: string, told: NodePlace | undefined): NodePlace | null {
+    const place = this.#moves.get(streamId) ?? told;
+    return place && place.nodeId !== this.self ? place : null;
+  }
+
+  /** This node's id, by which others find what it has made. */
+  get self(): string {
+    return this.#settings.nodeId();
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** As `send`, to a node whose address is looked up. */
+  async sendTo(
+    nodeId: string,
+    req: IncomingMessage,
+    res: ServerResponse,
+    options?: ForwardOptions,
+  ): Promise<ForwardOutcome> {
+    const address = nodeId === this.self ? null : await this.#settings.findAddress(nodeId);
+    return address === null ? "failed" : this.send(req, res, { nodeId, address }, options);
+  }
+
+  /** Has that node answer the request. Never rejects. */
+  async send(
+    req: IncomingMessage,
+    res: ServerResponse,
+    to: NodePlace,
+    options: ForwardOptions = {},
+  ): Promise<ForwardOutcome> {
+    const { proxies, log } = this.#settings;
+    const client = proxies.clientOf(req);
+    if (!this.#places.take(client)) return "full";
+    try {
+      return await this.#send(req, res, to, options);
+    } catch (error) {
+      log.warn({ err: error, nodeId: to.nodeId }, "could not forward a request to another node");
+      return "failed";
+    } finally {
+      this.#places.giveBack(client);
+    }
+  }
+
+  async #send(
+    req: IncomingMessage,
+    res: ServerResponse,
+    to: NodePlace,
+    options: ForwardOptions,
+  ): Promise<ForwardOutcome> {
+    const { clock } = this.#settings;
+    const sent = this.#begin(req, to, options);
+    const { promise: head, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const deadline = clock.after(HEAD_WITHIN_MS, () => sent.destroy(new Error("the node does not answer")));
+    sent.once("response", resolve);
+    sent.on("error", reject);
+    sent.setTimeout(IDLE_MS, () => sent.destroy(new Error("the node has fallen silent")));
+    // The client has left: nobody needs the answer.
+    res.once("close", () => sent.destroy());
+    const hasStream = options.body === undefined && hasBody(req);
+    if (hasStream) pipeline(req, sent, () => {});
+    else sent.end(options.body);
+    const answer = await head.finally(() => deadline.cancel());
+    res.writeHead(answer.statusCode ?? 502, headOf(answer));
+    await new Promise<void>((done) => pipeline(answer, res, () => done()));
+    return "answered";
+  }
+
+  #begin(req: IncomingMessage, to: NodePlace, options: ForwardOptions): ClientRequest {
+    const { seal, proxies, clock } = this.#settings;
+    const { method = "GET" } = req;
+    const place = parse(to.address);
+    if (!place) throw new Error("the node's address is none");
+    const { url = req.url ?? "/", admitted, isQuestion = false, body } = options;
+    const path = FORWARD_PREFIX + url;
+    const headers: Record<string, string> = {
+      "weir-viewer": proxies.addressOf(req),
+      "weir-host": proxies.hostOf(req),
+      "weir-proto": proxies.isSecure(req) ? "https" : "http",
+      ...(admitted !== undefined && { "weir-admitted": admitted }),
+      ...(isQuestion && { "weir-question": "1" }),
+    };
+    const hash = body ? bodyHash(body) : hasBody(req) ? STREAMED : undefined;
+    const sent = request({
+      ...place,
+      agent: this.#agent,
+      method,
+      path,
+      headers: { ...sentOn(req), ...seal.sign(method, path, headers, hash) },
+    });
+    sent.once("socket", (socket) => {
+      if (!socket.connecting) return;
+      const late = clock.after(CONNECT_WITHIN_MS, () => socket.destroy(new Error("the node cannot be reached")));
+      socket.once("connect", () => late.cancel()).once("close", () => late.cancel());
+    });
+    return sent;
+  }
+}
+
+function sentOn({ headers }: IncomingMessage): Record<string, string> {
+  const sent: Record<string, string> = {};
+  for (const name of SENT_ON) if (headers[name] !== undefined) sent[name] = String(headers[name]);
+  return sent;
+}
+
+const hasBody = ({ headers, method = "GET" }: IncomingMessage): boolean =>
+  method !== "GET" &&
+  method !== "HEAD" &&
+  (Number(headers["content-length"] ?? 0) > 0 || "transfer-encoding" in headers);
+
+function headOf({ rawHeaders }: IncomingMessage): string[] {
+  const head: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    if (!OF_CONNECTION.has(name.toLowerCase())) head.push(name, rawHeaders[at + 1] ?? "");
+  }
+  return head;
+}
