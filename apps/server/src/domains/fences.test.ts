@@ -62,6 +62,7 @@ describe("a stream's owner", () => {
       sessionId: start.sessionId,
       epoch: grant.epoch,
       nodeId: other.domains.node.id,
+      address: null,
     });
     await tell(kit.domains, ended(first.grant, "clean-stop"));
     expect(await read()).toMatchObject({ status: { state: "live" } });
