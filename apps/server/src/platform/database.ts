@@ -63,6 +63,8 @@ export interface Database<Schema> {
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Rejects while the database does not answer. */
   ping(): Promise<void>;
+  /** By which this process reaches the database; null over a local socket. */
+  ownAddress(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -109,6 +111,10 @@ export async function openDatabase<Schema>(
     },
     async ping() {
       await sql`select 1`.execute(db);
+    },
+    async ownAddress() {
+      const { rows } = await sql<{ address: string | null }>`select host(inet_client_addr()) as address`.execute(db);
+      return rows[0]?.address ?? null;
     },
     close() {
       closing ??= listener.close().then(async () => {

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { Domains, Schema } from "../domains/index.ts";
 import { closeSlowReaders } from "../media/index.ts";
 import {
@@ -29,7 +28,7 @@ export interface Cluster {
 /** Null where the setting is unset. Throws `StartupError` if the address is not to be had. */
 export async function openCluster(
   opening: Opening,
-  database: Pick<Database<Schema>, "db">,
+  database: Pick<Database<Schema>, "ownAddress">,
   domains: () => Domains,
 ): Promise<Cluster | null> {
   const { config, clock, log, opened, proxies } = opening;
@@ -66,9 +65,8 @@ function handlerOf({ media, uploads }: Parameters<Cluster["serve"]>[0]): Forward
   };
 }
 
-async function addressAtDatabase({ db }: Pick<Database<Schema>, "db">): Promise<string> {
-  const { rows } = await sql<{ address: string | null }>`select host(inet_client_addr()) as address`.execute(db);
-  const address = rows[0]?.address;
+async function addressAtDatabase(database: Pick<Database<Schema>, "ownAddress">): Promise<string> {
+  const address = await database.ownAddress();
   if (address) return address;
   throw new StartupError(
     "WEIR_CLUSTER_ADDRESS=auto takes the address by which this node reaches the database, which it reaches by a local socket: give an address and a port",
