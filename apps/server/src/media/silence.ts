@@ -1,5 +1,6 @@
 import { opusPacketSamples, SILENT_OPUS_PACKET, silentAacFrame } from "@weir/formats/codecs";
-import { type AacTrack, type AudioTrack, FIRST_AUDIO_TRACK, Payload } from "./packet.ts";
+import { aacTrackOf } from "./described-track.ts";
+import { type AudioTrack, Payload } from "./packet.ts";
 
 /** A silent frame in the configuration of a track, and its duration. All sessions share its bytes. */
 export interface Silence {
@@ -8,17 +9,8 @@ export interface Silence {
 }
 
 /** The audio track for broadcasts without audio, since most platforms end a broadcast without it: AAC, stereo. */
-export const SILENT_TRACK: AacTrack = {
-  id: FIRST_AUDIO_TRACK,
-  kind: "audio",
-  codec: "aac",
-  // AudioSpecificConfig: AAC LC, 48 kHz, two channels.
-  config: Uint8Array.of(0x11, 0x90),
-  codecString: "mp4a.40.2",
-  sampleRate: 48_000,
-  channels: 2,
-  frameSamples: 1024,
-};
+// AudioSpecificConfig: AAC LC, 48 kHz, two channels.
+export const SILENT_TRACK = aacTrackOf(Uint8Array.of(0x11, 0x90));
 
 const OPUS: Silence = { data: new Payload(SILENT_OPUS_PACKET), samples: opusPacketSamples(SILENT_OPUS_PACKET) };
 /** By the number of channels, of which there are at most 8. */

@@ -1,8 +1,7 @@
 import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
-import type { NewEvent } from "../events/index.ts";
+import { type NewEvent, streamEvent } from "../events/index.ts";
 import type { IssueCode, OpenIssue, StreamIssues } from "../open-issue.ts";
 import type { Owner } from "../schema.ts";
-import { streamSubject } from "../subject.ts";
 import { metricsRules, type Rules, segmentRules, type Verdict } from "./issue-rules.ts";
 
 /** A transcoder issue closes after this many good segments in a row. */
@@ -47,13 +46,8 @@ export function issueEvents(
   after: StreamIssues,
   at: number,
 ): NewEvent[] {
-  const tell = ({ code, sentence, evidence, remedy }: OpenIssue, state: "opened" | "closed"): NewEvent => ({
-    subject: streamSubject(stream.id),
-    owner: stream.owner,
-    at,
-    kind: "lifecycle",
-    body: { type: "stream_issue", code, sentence, evidence, remedy, state },
-  });
+  const tell = ({ code, sentence, evidence, remedy }: OpenIssue, state: "opened" | "closed"): NewEvent =>
+    streamEvent(stream, at, "lifecycle", { type: "stream_issue", code, sentence, evidence, remedy, state });
   const isIn = ({ open }: StreamIssues, { code }: OpenIssue) => open.some((other) => other.code === code);
   return [
     ...before.open.filter((issue) => !isIn(after, issue)).map((issue) => tell(issue, "closed")),

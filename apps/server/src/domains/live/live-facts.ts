@@ -1,7 +1,7 @@
 import type { MediaServerMetricsEvent } from "@weir/contract";
 import { sql } from "kysely";
 import type { LinkMeasure, MediaFact, SegmentTranscoded, SourceMetrics, TargetChanged } from "../../ports/index.ts";
-import type { EventDeps, NewEvent } from "../events/index.ts";
+import { type EventDeps, type NewEvent, streamEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
 import { enabledTargets, type NamedTarget, nextTargetStates, targetEvents } from "../multistream/index.ts";
 import {
@@ -12,7 +12,6 @@ import {
 } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { readOwners } from "../sessions/index.ts";
-import { streamSubject } from "../subject.ts";
 import { type LiveStream, lockLiveStreams, saveIssues, saveTargets } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
@@ -163,32 +162,26 @@ function metricsEvent(
 ): NewEvent {
   const { frameRate, keyframeIntervalMs } = source;
   const region = stream.region ? { region: stream.region } : {};
-  return {
-    subject: streamSubject(stream.id),
-    owner: stream.owner,
-    at,
-    kind: "telemetry",
-    body: {
-      type: "media_server_metrics",
-      nodeId: stream.nodeId ?? "",
-      ...region,
-      stats: {
-        mediaTimeMs,
-        ingestRate,
-        outgoingRate,
-        ...(frameRate !== null && { frameRate }),
-        ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
-        viewerCount,
-        ...webrtcStats(webrtc),
-        ...(srt && { srt: told(srt) }),
-      },
-      multistream: targets.map(({ id, name, profile }) => {
-        const report = reports.find(({ target }) => target.id === id && target.profile === profile);
-        const reason = report?.reason ?? null;
-        return { target: { id, name, profile }, metrics: report?.metrics ?? null, ...(reason !== null && { reason }) };
-      }),
+  return streamEvent(stream, at, "telemetry", {
+    type: "media_server_metrics",
+    nodeId: stream.nodeId ?? "",
+    ...region,
+    stats: {
+      mediaTimeMs,
+      ingestRate,
+      outgoingRate,
+      ...(frameRate !== null && { frameRate }),
+      ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
+      viewerCount,
+      ...webrtcStats(webrtc),
+      ...(srt && { srt: told(srt) }),
     },
-  };
+    multistream: targets.map(({ id, name, profile }) => {
+      const report = reports.find(({ target }) => target.id === id && target.profile === profile);
+      const reason = report?.reason ?? null;
+      return { target: { id, name, profile }, metrics: report?.metrics ?? null, ...(reason !== null && { reason }) };
+    }),
+  });
 }
 
 /** Nothing where neither publisher nor viewers use WebRTC. */
@@ -206,14 +199,5 @@ function told<Link extends LinkMeasure>({ roundTripMs, ...known }: Link) {
 }
 
 function gapEvent(stream: LiveStream | undefined, dropped: number, at: number): NewEvent[] {
-  if (!stream) return [];
-  return [
-    {
-      subject: streamSubject(stream.id),
-      owner: stream.owner,
-      at,
-      kind: "telemetry",
-      body: { type: "event_gap", dropped },
-    },
-  ];
+  return stream ? [streamEvent(stream, at, "telemetry", { type: "event_gap", dropped })] : [];
 }

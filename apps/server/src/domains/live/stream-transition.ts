@@ -1,10 +1,9 @@
-import type { NewEvent } from "../events/index.ts";
+import { type NewEvent, streamEvent } from "../events/index.ts";
 import { issueEvents, NO_ISSUES } from "../issues/index.ts";
 import { endTargets } from "../multistream/index.ts";
 import { recordingEvent } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { endSession, markSessionLost } from "../sessions/index.ts";
-import { streamSubject } from "../subject.ts";
 import { type LiveStream, saveLiveStream } from "./live-stream.ts";
 import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts";
 
@@ -61,17 +60,11 @@ export async function applyToStream(
 
 /** The `stream_state` event of the stream's current state. */
 export function stateEvent(stream: LiveStream, at: number): NewEvent {
-  return {
-    subject: streamSubject(stream.id),
-    owner: stream.owner,
-    at,
-    kind: "lifecycle",
-    body: {
-      type: "stream_state",
-      nodeId: stream.nodeId ?? "",
-      ...(stream.region ? { region: stream.region } : {}),
-      userId: stream.owner.userId,
-      state: { active: isActive(stream.state) },
-    },
-  };
+  return streamEvent(stream, at, "lifecycle", {
+    type: "stream_state",
+    nodeId: stream.nodeId ?? "",
+    ...(stream.region ? { region: stream.region } : {}),
+    userId: stream.owner.userId,
+    state: { active: isActive(stream.state) },
+  });
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { SegmentTranscoded } from "../../ports/index.ts";
-import type { NewEvent } from "../events/index.ts";
+import { type NewEvent, streamEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
 import { readSessionFences } from "../sessions/index.ts";
 import { streamSubject } from "../subject.ts";
@@ -39,24 +39,18 @@ export async function countTranscoded(
 }
 
 /** The event named `transcode` in the public interface. */
-export function transcodeEvent({ id, owner, nodeId }: LiveStream, fact: SegmentTranscoded): NewEvent {
+export function transcodeEvent(stream: LiveStream, fact: SegmentTranscoded): NewEvent {
   const { at, segment, startTime, latencyMs, success, missing, attempts } = fact;
-  return {
-    subject: streamSubject(id),
-    owner,
-    at,
-    kind: "telemetry",
-    body: {
-      type: "transcode",
-      nodeId: nodeId ?? "",
-      segment,
-      startTime,
-      latencyMs,
-      success,
-      ...(missing.length > 0 && { missing: [...missing] }),
-      attempts: attempts.map((attempt) => ({ ...attempt })),
-    },
-  };
+  return streamEvent(stream, at, "telemetry", {
+    type: "transcode",
+    nodeId: stream.nodeId ?? "",
+    segment,
+    startTime,
+    latencyMs,
+    success,
+    ...(missing.length > 0 && { missing: [...missing] }),
+    attempts: attempts.map((attempt) => ({ ...attempt })),
+  });
 }
 
 async function add(

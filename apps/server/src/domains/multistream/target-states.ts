@@ -1,8 +1,7 @@
 import type { TargetStatus } from "@weir/contract";
 import type { ReportedTarget, TargetChanged } from "../../ports/index.ts";
-import type { NewEvent } from "../events/index.ts";
+import { type NewEvent, streamEvent } from "../events/index.ts";
 import type { Owner } from "../schema.ts";
-import { streamSubject } from "../subject.ts";
 import type { TargetState } from "../target-state.ts";
 
 /** The stream whose target it is. */
@@ -38,18 +37,13 @@ export function endTargets(stream: Forwarded, states: readonly TargetState[], at
 }
 
 function targetEvent(
-  { id, owner }: Forwarded,
+  stream: Forwarded,
   told: NonNullable<TargetChanged["told"]>,
   payload: Record<string, unknown>,
   at: number,
 ): NewEvent {
-  return {
-    subject: streamSubject(id),
-    owner,
-    at,
-    kind: "lifecycle",
-    body: { type: "webhook_event", event: `multistream.${told}`, userId: owner.userId, payload },
-  };
+  const { userId } = stream.owner;
+  return streamEvent(stream, at, "lifecycle", { type: "webhook_event", event: `multistream.${told}`, userId, payload });
 }
 
 const NAMES = { pending: "Pending", online: "Online", offline: "Offline" } as const;

@@ -1,6 +1,5 @@
-import type { NewEvent } from "../events/index.ts";
+import { type NewEvent, streamEvent } from "../events/index.ts";
 import type { Owner } from "../schema.ts";
-import { streamSubject } from "../subject.ts";
 
 export interface RecordingMoment {
   readonly streamId: string;
@@ -14,11 +13,6 @@ export function recordingEvent(
   event: "recording.started" | "recording.waiting" | "recording.ready" | "recording.deleted",
   { streamId, owner, sessionId, at }: RecordingMoment,
 ): NewEvent {
-  return {
-    subject: streamSubject(streamId),
-    owner,
-    at,
-    kind: "lifecycle",
-    body: { type: "webhook_event", event, userId: owner.userId, sessionId },
-  };
+  const body = { type: "webhook_event", event, userId: owner.userId, sessionId } as const;
+  return streamEvent({ id: streamId, owner }, at, "lifecycle", body);
 }

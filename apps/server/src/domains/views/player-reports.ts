@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { PlayerReport } from "./view-counter.ts";
+import type { PlayerReport } from "./view-store.ts";
 
 /** Players remembered, so that each counts its first picture and its first error once. */
 const MAX_PLAYERS = 50_000;

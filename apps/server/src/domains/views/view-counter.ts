@@ -4,7 +4,7 @@ import type { Audience, EventSink, ViewerCount } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { NewViewers } from "../new-viewers.ts";
 import type { Trx } from "../schema.ts";
-import { type CountRow, NOBODY_KNOWN, writeCounts } from "./view-store.ts";
+import { type CountRow, NOBODY_KNOWN, type PlayerReport, writeCounts } from "./view-store.ts";
 
 export interface ViewCounterDeps extends Deps {
   readonly node: { readonly id: string };
@@ -20,19 +20,6 @@ const RETRY_MS = 5_000;
 /** Playback ids and audiences that may wait to be written; beyond this limit, new ones are dropped. */
 const MAX_WAITING = 50_000;
 const MAX_NEW_VIEWERS = 1_000;
-
-/** Totals from one player since its last report, in addition to its presence. */
-export interface PlayerReport {
-  readonly errors: number;
-  readonly heartbeats: number;
-  /** Reports of players that are new. */
-  readonly players: number;
-  /** Players that showed their first picture, and the milliseconds that all of them waited for it. */
-  readonly starts: number;
-  readonly ttffMs: number;
-  readonly playingMs: number;
-  readonly rebufferingMs: number;
-}
 
 /**
  * Sits between the media floor's counts and the database. Counts of one playback id and audience add up while they wait, so an unavailable

@@ -9,20 +9,26 @@ import type { Db, Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { watchables } from "./watchable.ts";
 
+/** Totals from one player since its last report, in addition to its presence. */
+export interface PlayerReport {
+  readonly errors: number;
+  readonly heartbeats: number;
+  /** Reports of players that are new. */
+  readonly players: number;
+  /** Players that showed their first picture, and the milliseconds that all of them waited for it. */
+  readonly starts: number;
+  readonly ttffMs: number;
+  readonly playingMs: number;
+  readonly rebufferingMs: number;
+}
+
 /** The views of one playback id and audience that one node counted since its last report. */
-export interface CountRow extends Audience {
+export interface CountRow extends Audience, PlayerReport {
   readonly playbackId: string;
   /** Current viewers; null if the number is unknown. */
   readonly now: number | null;
   readonly begun: number;
   readonly watchedMs: number;
-  readonly errors: number;
-  readonly heartbeats: number;
-  readonly players: number;
-  readonly starts: number;
-  readonly ttffMs: number;
-  readonly playingMs: number;
-  readonly rebufferingMs: number;
 }
 
 /** The audience of viewers about whom nothing is known. */

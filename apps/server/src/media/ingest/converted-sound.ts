@@ -1,6 +1,6 @@
-import { describeAac } from "@weir/formats/codecs";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { aacTrackOf } from "../described-track.ts";
 import { FIRST_AUDIO_TRACK, type OpusTrack, Payload, type Publication } from "../packet.ts";
 import { AudioConversion, type AudioSource, type TranscodeChildren } from "../transcode/index.ts";
 
@@ -50,11 +50,10 @@ export class ConvertedSound {
   }
 
   #announce(config: Uint8Array): void {
-    const { codecString, sampleRate, channels, frameSamples } = describeAac(config);
+    const track = aacTrackOf(config.slice());
     this.#isReady = true;
-    const shape = { codecString, sampleRate, channels, frameSamples };
     if (this.#opus) this.#publication.track(this.#opus);
-    this.#publication.track({ id: FIRST_AUDIO_TRACK, kind: "audio", codec: "aac", config: config.slice(), ...shape });
+    this.#publication.track(track);
   }
 
   #packet(trackId: number, pts: number, data: Uint8Array): void {

@@ -1,5 +1,5 @@
-import { describeAac } from "@weir/formats/codecs";
 import type { SessionSound } from "../../ports/index.ts";
+import { aacTrackOf } from "../described-track.ts";
 import { type AudioTrack, FIRST_AUDIO_TRACK, type Track } from "../packet.ts";
 
 /** Real configurations of audio have 2 to 40 bytes. A larger one is not saved with every position. */
@@ -48,7 +48,7 @@ function trackOf({ codec, config: hex }: SessionSound): AudioTrack | null {
   if (codec === "opus")
     return { ...place, codec, codecString: "opus", sampleRate: 48_000, channels: config[1] === 1 ? 1 : 2 };
   try {
-    return { ...place, codec, ...describeAac(config) };
+    return aacTrackOf(config);
   } catch {
     return null;
   }

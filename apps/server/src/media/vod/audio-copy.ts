@@ -1,4 +1,4 @@
-import { describeAac } from "@weir/formats/codecs";
+import { aacTrackOf } from "../described-track.ts";
 import type { AacTrack } from "../packet.ts";
 import type { SourceTrack } from "./source-file.ts";
 
@@ -24,9 +24,8 @@ export class AudioCopy {
     const config = extradata && extradata.byteLength >= 2 ? Buffer.from(extradata) : configOfHeader(first);
     if (!config) return null;
     try {
-      const description = describeAac(config);
-      if (description.channels > MAX_CHANNELS || description.frameSamples !== 1024) return null;
-      const track = { id: 1, kind: "audio", codec: "aac", config, ...description } as const;
+      const track = aacTrackOf(config);
+      if (track.channels > MAX_CHANNELS || track.frameSamples !== 1024) return null;
       return new AudioCopy(track, !extradata || extradata.byteLength < 2);
     } catch {
       return null;

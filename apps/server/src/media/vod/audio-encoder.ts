@@ -1,6 +1,6 @@
-import { describeAac } from "@weir/formats/codecs";
 import { AV_SAMPLE_FMT_FLTP, AVERROR_EAGAIN, AVERROR_EOF, FF_ENCODER_AAC } from "node-av/constants";
 import { type CodecContext, Frame, type Packet } from "node-av/lib";
+import { aacTrackOf } from "../described-track.ts";
 import { type AacTrack, TICKS_PER_SECOND } from "../packet.ts";
 import { AudioReencoder, type EncodedAudio } from "../transcode/audio-reencoder.ts";
 import { openAudioEncoder } from "../transcode/ffmpeg.ts";
@@ -30,8 +30,7 @@ export class AudioEncoder {
     const resample = (samples: number): string => `async=1:first_pts=${samples}`;
     this.#reencoder = new AudioReencoder({ encoder, unitsPerSecond: ({ sampleRate }) => sampleRate, resample });
     this.#frame.alloc();
-    const config = Buffer.from(encoder.extraData ?? []);
-    this.track = { id: 1, kind: "audio", codec: "aac", config, ...describeAac(config) };
+    this.track = aacTrackOf(Buffer.from(encoder.extraData ?? []));
   }
 
   static async open(track: SourceTrack): Promise<AudioEncoder> {

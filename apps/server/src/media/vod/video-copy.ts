@@ -7,6 +7,7 @@ import {
 } from "@weir/formats/codecs";
 import { AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_FLAG_DISCARD } from "node-av/constants";
 import type { Packet } from "node-av/lib";
+import { videoTrackOf } from "../described-track.ts";
 import type { VideoTrack } from "../packet.ts";
 import { isInterlaced, orientationOf } from "./file-spec.ts";
 import { CannotCopy } from "./refusal.ts";
@@ -43,15 +44,10 @@ export class VideoCopy {
     const isAnnexB = codecpar.extradata?.[0] !== 1;
     const config = Buffer.from(record);
     try {
-      const { codecString, width, height, frameRate, chroma, bitDepth, nalLengthSize } = describeAvc(config);
+      const { chroma, bitDepth, nalLengthSize } = describeAvc(config);
       if (chroma !== "4:2:0" || bitDepth !== 8) throw new CannotCopy(`the video is ${chroma} with ${bitDepth} bits`);
       config[4] = (config[4] ?? 0) | 3;
-      const shape = { width, height, ...(frameRate && { frameRate }) };
-      return new VideoCopy(
-        { id: 0, kind: "video", codec: "avc", config, codecString, ...shape },
-        isAnnexB,
-        nalLengthSize,
-      );
+      return new VideoCopy(videoTrackOf("avc", config), isAnnexB, nalLengthSize);
     } catch (error) {
       if (error instanceof CannotCopy) throw error;
       throw new CannotCopy("its parameter sets are unreadable");

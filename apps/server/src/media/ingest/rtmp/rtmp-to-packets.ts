@@ -1,7 +1,6 @@
 import { FormatError } from "@weir/formats/bits";
 import {
   annexBToLengthPrefixed,
-  describeAac,
   describeAv1,
   describeAvc,
   describeHevc,
@@ -11,6 +10,7 @@ import {
 } from "@weir/formats/codecs";
 import { readAudioTag, readVideoTag } from "@weir/formats/flv";
 import { type AmfObject, type AmfValue, readMetadata } from "@weir/formats/rtmp";
+import { aacTrackOf, videoTrackOf } from "../../described-track.ts";
 import {
   FIRST_AUDIO_TRACK,
   Payload,
@@ -126,43 +126,22 @@ export class RtmpToPackets {
 
   #videoConfig({ codec, describe }: VideoCodec, sent: Uint8Array): void {
     if (sent.byteLength === 0) return;
-    const { codecString, width, height, nalLengthSize, frameRate } = describe(sent);
+    const { nalLengthSize } = describe(sent);
     const config = sent.slice();
     // Packets have 4-byte lengths from here on, which avcC declares in byte 4 and hvcC in byte 21 (ISO/IEC 14496-15 5.3.3.1, 8.3.3.1).
     this.#nalLengthSize = codec === "av1" ? NAL_LENGTH_SIZE : nalLengthSize;
     const at = codec === "avc" ? 4 : 21;
     if (this.#nalLengthSize !== NAL_LENGTH_SIZE) config[at] = (config[at] ?? 0) | 3;
     this.#video = codec;
-    const rate = frameRate === null ? {} : { frameRate };
-    this.#publication.track({
-      id: VIDEO_TRACK,
-      kind: "video",
-      codec,
-      config,
-      codecString,
-      width,
-      height,
-      ...rate,
-      ...announced(this.#announced.video),
-    });
+    this.#publication.track({ ...videoTrackOf(codec, config), ...announced(this.#announced.video) });
   }
 
   #audioConfig(sent: Uint8Array): void {
     if (sent.byteLength === 0) return;
-    const { codecString, sampleRate, channels, frameSamples } = describeAac(sent);
-    if (channels < 1) throw new FormatError("an AAC configuration with at least one channel", 0);
+    const track = aacTrackOf(sent.slice());
+    if (track.channels < 1) throw new FormatError("an AAC configuration with at least one channel", 0);
     this.#hasAudio = true;
-    this.#publication.track({
-      id: FIRST_AUDIO_TRACK,
-      kind: "audio",
-      codec: "aac",
-      config: sent.slice(),
-      codecString,
-      sampleRate,
-      channels,
-      frameSamples,
-      ...announced(this.#announced.audio),
-    });
+    this.#publication.track({ ...track, ...announced(this.#announced.audio) });
   }
 }
 

@@ -1,10 +1,9 @@
-import { describeAac, describeAvc, describeHevc } from "@weir/formats/codecs";
 import { type TsAudioTrack, type TsFrame, TsReader, type TsVideoTrack } from "@weir/formats/ts";
+import { aacTrackOf, videoTrackOf } from "../../described-track.ts";
 import { FIRST_AUDIO_TRACK, Payload, type PayloadMemory, type Publication, VIDEO_TRACK } from "../../packet.ts";
 import { ConvertedSound, type ConvertedSoundSettings } from "../converted-sound.ts";
 import { UnsupportedCodec } from "../publish-refusals.ts";
 
-const DESCRIBE = { avc: describeAvc, hevc: describeHevc };
 /** WebRTC and the converter know no more. */
 const MAX_OPUS_CHANNELS = 2;
 const REMEDY = {
@@ -70,13 +69,9 @@ export class TsToPackets {
   }
 
   #video({ codec, config }: TsVideoTrack): void {
-    const { codecString, width, height, frameRate } = DESCRIBE[codec](config);
-    const rate = frameRate === null ? {} : { frameRate };
+    const track = videoTrackOf(codec, config);
     this.#hasTrack = true;
-    this.#publication.track({
-      ...{ id: VIDEO_TRACK, kind: "video", codec, config, codecString, width, height },
-      ...rate,
-    });
+    this.#publication.track(track);
   }
 
   #audio({ index, codec, config, sampleRate, channels, language }: TsAudioTrack): void {
@@ -90,12 +85,7 @@ export class TsToPackets {
       this.#sound ??= { codec, converted: new ConvertedSound(this.#publication, source, this.#settings) };
       return;
     }
-    const { codecString, sampleRate: rate, channels: count, frameSamples } = describeAac(config);
-    this.#publication.track({
-      ...{ id: FIRST_AUDIO_TRACK, kind: "audio", codec, config: config.slice(), codecString, frameSamples },
-      ...{ sampleRate: rate, channels: count },
-      ...(language !== null && { language }),
-    });
+    this.#publication.track({ ...aacTrackOf(config.slice()), ...(language !== null && { language }) });
   }
 
   #frame({ kind, index, decode, presentation, isIndependent, data }: TsFrame): void {

@@ -1,4 +1,5 @@
-import { avcConfig, describeAvc, OPUS_SAMPLE_RATE, splitParameterSets } from "@weir/formats/codecs";
+import { avcConfig, OPUS_SAMPLE_RATE, splitParameterSets } from "@weir/formats/codecs";
+import { videoTrackOf } from "../../described-track.ts";
 import { Payload, type Publication, VIDEO_TRACK } from "../../packet.ts";
 import type { AudioSource } from "../../transcode/index.ts";
 import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
@@ -52,19 +53,7 @@ export class WhipToPackets {
   #announce(sps: Uint8Array, pps: Uint8Array): void {
     const sets = `${Buffer.from(sps).toString("latin1")},${Buffer.from(pps).toString("latin1")}`;
     if (sets === this.#parameterSets) return;
-    const config = avcConfig(sps, pps);
-    const { codecString, width, height, frameRate } = describeAvc(config);
+    this.#publication.track(videoTrackOf("avc", avcConfig(sps, pps)));
     this.#parameterSets = sets;
-    const rate = frameRate === null ? {} : { frameRate };
-    this.#publication.track({
-      id: VIDEO_TRACK,
-      kind: "video",
-      codec: "avc",
-      config,
-      codecString,
-      width,
-      height,
-      ...rate,
-    });
   }
 }

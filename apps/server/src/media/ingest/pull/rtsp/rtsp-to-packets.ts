@@ -1,12 +1,4 @@
-import {
-  avcReorderFrames,
-  describeAac,
-  describeAvc,
-  describeHevc,
-  hevcReorderFrames,
-  lengthPrefixed,
-  lengthPrefixedToAnnexB,
-} from "@weir/formats/codecs";
+import { avcReorderFrames, hevcReorderFrames, lengthPrefixed, lengthPrefixedToAnnexB } from "@weir/formats/codecs";
 import {
   AacDepacketizer,
   DecodeTimes,
@@ -17,6 +9,7 @@ import {
   readRtpPacket,
 } from "@weir/formats/rtp";
 import { PictureReader } from "@weir/formats/ts";
+import { aacTrackOf, videoTrackOf } from "../../../described-track.ts";
 import { FIRST_AUDIO_TRACK, Payload, type Publication, TICKS_PER_SECOND, VIDEO_TRACK } from "../../../packet.ts";
 import { PublishClock } from "../../../webrtc/index.ts";
 import { ConvertedSound } from "../../converted-sound.ts";
@@ -98,11 +91,10 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
       codec,
       (bytes) => memory.allocate(bytes),
       (config) => {
-        const { codecString, width, height, frameRate } = (codec === "avc" ? describeAvc : describeHevc)(config);
-        times.configure((codec === "avc" ? avcReorderFrames : hevcReorderFrames)(config), frameRate);
-        const rate = frameRate === null ? {} : { frameRate };
+        const track = videoTrackOf(codec, config);
+        times.configure((codec === "avc" ? avcReorderFrames : hevcReorderFrames)(config), track.frameRate ?? null);
         this.#hasTrack = true;
-        this.#sink.track({ ...{ id: VIDEO_TRACK, kind: "video", codec, config, codecString, width, height }, ...rate });
+        this.#sink.track(track);
       },
     );
     const read = ({ timestamp, data, isDamaged }: RtpPicture): void => {
@@ -121,11 +113,10 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
 
   #openAac({ config, clockRate, packing }: RtspAac): void {
     const { memory } = this.#settings;
-    const { codecString, sampleRate, channels, frameSamples } = describeAac(config);
+    const track = aacTrackOf(config.slice());
     this.#hasTrack = true;
-    const shape = { codecString, sampleRate, channels, frameSamples };
-    this.#sink.track({ ...{ id: FIRST_AUDIO_TRACK, kind: "audio", codec: "aac", config: config.slice() }, ...shape });
-    const frameTicks = (frameSamples * TICKS_PER_SECOND) / (sampleRate || clockRate);
+    this.#sink.track(track);
+    const frameTicks = (track.frameSamples * TICKS_PER_SECOND) / (track.sampleRate || clockRate);
     const frames = new AacDepacketizer(packing, ({ timestamp, index, data }) => {
       const pts = Math.round(this.#timeOf("audio", timestamp) + index * frameTicks);
       const bytes = memory.allocate(data.length);
