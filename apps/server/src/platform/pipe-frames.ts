@@ -23,8 +23,7 @@ export function frameReader<Message>(
       if (lengthBytes < LENGTH_BYTES) {
         length[lengthBytes++] = bytes[offset++] ?? 0;
         if (lengthBytes < LENGTH_BYTES) continue;
-        const size = length.readUInt32BE();
-        if (size < 1 || size > maxBytes) throw new RangeError(`a frame of ${size} bytes in a pipe`);
+        const size = sizeAt(length, 0, maxBytes);
         body = Buffer.allocUnsafe(size);
         bodyBytes = 0;
       }
@@ -38,6 +37,57 @@ export function frameReader<Message>(
     }
     return messages;
   };
+}
+
+/** Starts as large as most frames are, and grows to the largest one that came in two pieces. */
+const FIRST_REST_BYTES = 64 * 1024;
+
+/**
+ * As `frameReader`, for messages that are done with at once: `take` gets each body as a view that is valid until it returns. Most views are of the
+ * bytes that came, so that media costs no memory here.
+ */
+export function frameTaker(take: (body: Buffer) => void, maxBytes = MAX_FRAME_BYTES): (bytes: Uint8Array) => void {
+  let rest = Buffer.alloc(FIRST_REST_BYTES);
+  let restBytes = 0;
+  /** The size of the frame in `rest`, without its length; null before that is known. */
+  const restSize = (): number | null => (restBytes < LENGTH_BYTES ? null : sizeAt(rest, 0, maxBytes));
+  const keep = (bytes: Uint8Array, start: number, end: number): void => {
+    const room = Math.max(restBytes + end - start, LENGTH_BYTES + (restSize() ?? 0));
+    if (room > rest.length) {
+      const larger = Buffer.alloc(room);
+      larger.set(rest.subarray(0, restBytes));
+      rest = larger;
+    }
+    rest.set(bytes.subarray(start, end), restBytes);
+    restBytes += end - start;
+  };
+  return (bytes) => {
+    const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = 0;
+    while (restBytes > 0 && at < whole.length) {
+      const wanted = LENGTH_BYTES + (restSize() ?? 0) - restBytes;
+      const end = Math.min(whole.length, at + wanted);
+      keep(whole, at, end);
+      at = end;
+      const size = restSize();
+      if (size === null || restBytes < LENGTH_BYTES + size) continue;
+      restBytes = 0;
+      take(rest.subarray(LENGTH_BYTES, LENGTH_BYTES + size));
+    }
+    while (at + LENGTH_BYTES <= whole.length) {
+      const end = at + LENGTH_BYTES + sizeAt(whole, at, maxBytes);
+      if (end > whole.length) break;
+      take(whole.subarray(at + LENGTH_BYTES, end));
+      at = end;
+    }
+    if (at < whole.length) keep(whole, at, whole.length);
+  };
+}
+
+function sizeAt(bytes: Buffer, at: number, maxBytes: number): number {
+  const size = bytes.readUInt32BE(at);
+  if (size < 1 || size > maxBytes) throw new RangeError(`a frame of ${size} bytes in a pipe`);
+  return size;
 }
 
 export function jsonFrame(type: number, value: unknown): Uint8Array {

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import type { Duplex, Readable, Writable } from "node:stream";
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { frameTaker } from "./pipe-frames.ts";
+import { readInto } from "./read-into.ts";
 
 const LOOK_MS = 1_000;
 /** A child says something every second. One that says nothing for so many looks hangs, and is killed; a start may take longer. */
@@ -74,25 +77,67 @@ export function takeMessages<Message>(
     try {
       for (const message of read(bytes)) take(message);
     } catch (error) {
-      log.error({ err: error, pid: child.pid }, `unreadable message from ${name}; killing it`);
-      child.kill("SIGKILL");
+      killUnreadable(child, error, { log, name });
+    }
+  });
+}
+
+function killUnreadable(
+  child: ChildProcess,
+  error: unknown,
+  { log, name }: { readonly log: Log; readonly name: string },
+) {
+  log.error({ err: error, pid: child.pid }, `unreadable message from ${name}; killing it`);
+  child.kill("SIGKILL");
+}
+
+export interface MessageViewer {
+  /** Gets each message's bytes, which are valid until it returns. Throws for bytes that no child of ours writes. */
+  readonly take: (body: Buffer) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The child's, in the log. */
+  readonly name: string;
+}
+
+/**
+ * As `takeMessages`, for a child whose messages are many and done with at once: they are read into one buffer. For the garbage collector, a buffer
+ * for each read and one for each message cost more than what is done with them. Kills the child when it says nothing for 10 seconds, too.
+ */
+export function viewMessages(
+  { process: child, output, ended }: PipedChild,
+  { take, clock, log, name }: MessageViewer,
+): void {
+  const view = frameTaker(take);
+  const heard = silenceWatch({ process: child, ended }, clock);
+  readInto(output as Socket, (bytes) => {
+    heard();
+    try {
+      view(bytes);
+    } catch (error) {
+      killUnreadable(child, error, { log, name });
     }
   });
 }
 
 /** Kill the child when it says nothing for 10 seconds. */
-export function killSilent({ process: child, output, ended }: PipedChild, clock: Clock): void {
+export function killSilent(child: PipedChild, clock: Clock): void {
+  child.output.on("data", silenceWatch(child, clock));
+}
+
+/** Returns what to call whenever the child has said something. */
+function silenceWatch({ process: child, ended }: Pick<PipedChild, "process" | "ended">, clock: Clock): () => void {
   let silentLooks = 0;
   let mostLooks = MAX_SILENT_LOOKS.atStart;
   // Counted in looks: after a time in which this process hung itself, it reads what the child wrote before it looks again.
   const watch = clock.every(LOOK_MS, () => {
     if (++silentLooks > mostLooks) child.kill("SIGKILL");
   });
-  output.on("data", () => {
+  ended.then(() => watch.cancel());
+  return () => {
     silentLooks = 0;
     mostLooks = MAX_SILENT_LOOKS.later;
-  });
-  ended.then(() => watch.cancel());
+  };
 }
 
 /** Kill a child and wait until it is gone. */

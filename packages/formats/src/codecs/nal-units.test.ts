@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FormatError } from "../bits/index.ts";
 import { annexBToLengthPrefixed, lengthPrefixedToAnnexB } from "./index.ts";
-import { withoutEmulationPrevention } from "./nal-units.ts";
+import { annexBUnits, withoutEmulationPrevention } from "./nal-units.ts";
 
 test("start codes of three and four bytes are split; trailing zeros and leading junk are dropped", () => {
   const bytes = Uint8Array.of(7, 0, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x68, 2, 0, 0, 0, 0, 0, 1, 0x65);
@@ -29,6 +29,22 @@ test("units round-trip through start codes", () => {
       const prefixed = Uint8Array.from(units.flatMap((bytes) => [0, 0, 0, bytes.length, ...bytes]));
       expect(annexBToLengthPrefixed(lengthPrefixedToAnnexB(prefixed))).toEqual(prefixed);
     }),
+  );
+});
+
+test("every start code is found, whatever is around it", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(0, 0, 0, 1, 1, 3, 255), { maxLength: 60 }), (bytes) => {
+      const text = String.fromCharCode(...bytes);
+      const units = text
+        .split("\0\0\u0001")
+        .slice(1)
+        .map((unit) => unit.replace(/\0+$/, ""))
+        .filter((unit) => unit !== "");
+      const found = annexBUnits(Uint8Array.from(bytes)).map((unit) => String.fromCharCode(...unit));
+      expect(found).toEqual(units);
+    }),
+    { numRuns: 2_000 },
   );
 });
 

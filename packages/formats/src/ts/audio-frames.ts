@@ -1,3 +1,5 @@
+const NOTHING = new Uint8Array(0);
+
 export interface AudioFraming {
   /** Bytes that `sizeOf` reads. */
   readonly headBytes: number;
@@ -13,7 +15,7 @@ export interface AudioFraming {
  */
 export class AudioFrames {
   readonly #framing: AudioFraming;
-  #rest = new Uint8Array(0);
+  #rest: Uint8Array = NOTHING;
   #isSynced = false;
   /** Presentation of the next frame; null before the first time. */
   #next: number | null = null;
@@ -52,11 +54,11 @@ export class AudioFrames {
     }
     // The frame that starts in this packet, and is not whole yet.
     if (at >= first && at < bytes.length && time !== null) this.#next = time;
-    this.#rest = bytes.slice(at);
+    this.#rest = at < bytes.length ? bytes.slice(at) : NOTHING;
   }
 
   lost(): void {
-    this.#rest = new Uint8Array(0);
+    this.#rest = NOTHING;
     this.#isSynced = false;
   }
 

@@ -5,6 +5,7 @@ const HEAD_BYTES = 4;
 /** transport_error_indicator, and transport_scrambling_control: the payload cannot be read. */
 const DAMAGED = 0x80;
 const SCRAMBLED = 0xc0;
+const NOTHING = new Uint8Array(0);
 
 /** The payload of one transport packet: `bytes` from `start` to `end`. */
 export interface TsPayload {
@@ -25,12 +26,12 @@ export interface TsPayload {
  */
 export class TsPacketReader {
   readonly #take: (payload: TsPayload) => void;
-  #rest = new Uint8Array(0);
+  #rest: Uint8Array = NOTHING;
   #isSynced = false;
   /** Reused for every packet. */
   readonly #payload = {
     ...{ pid: 0, isStart: false, continuity: 0, isDiscontinuity: false },
-    ...{ bytes: this.#rest as Uint8Array, start: 0, end: 0 },
+    ...{ bytes: this.#rest, start: 0, end: 0 },
   };
 
   /** `take` may keep neither its argument nor the bytes. */
@@ -50,7 +51,7 @@ export class TsPacketReader {
       }
       this.#read(bytes, at);
     }
-    this.#rest = at < bytes.length ? bytes.slice(at) : new Uint8Array(0);
+    this.#rest = at < bytes.length ? bytes.slice(at) : NOTHING;
   }
 
   #read(bytes: Uint8Array, at: number): void {

@@ -59,6 +59,14 @@ test("a child that says nothing for half a minute after its start is killed", as
   await expect.poll(() => told).toEqual([expect.stringContaining("failed (true)")]);
 });
 
+test("a child that writes what is no message is killed", async () => {
+  const srt = await rig.open(`output.write(Buffer.from([0, 0, 0, 2, 1, 123]));`);
+  const { told, taken } = handler();
+  srt.connect(CALL, taken);
+  await expect.poll(() => told).toEqual([expect.stringContaining("failed (true)")]);
+  expect(srt.pid).toBe(0);
+});
+
 test("without libsrt the target is given up, with instructions to install it", async () => {
   const srt = await rig.open(`send({ type: "no-library" });`);
   const { told, taken } = handler();

@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { killed, killSilent, type PipedChild, startPipedChild, takeMessages } from "../../platform/piped-child.ts";
+import { killed, type PipedChild, startPipedChild, viewMessages } from "../../platform/piped-child.ts";
 import {
   FIRST_CALLER,
   type FromSrtChild,
   frameToSrtChild,
-  fromSrtChildReader,
+  readFromSrtChild,
   type SrtCall,
   type SrtLinkReport,
   type SrtPlace,
@@ -38,7 +38,7 @@ const DIED: SrtFailure = {
 /** Events of a connection. `failed` is the last one. */
 export interface SrtLinkHandler {
   connected(): void;
-  /** What a source has sent. */
+  /** What a source has sent; valid until it returns. */
   media?(bytes: Uint8Array): void;
   /** The total number of bytes that the target has acknowledged. */
   taken(bytes: number): void;
@@ -66,6 +66,7 @@ export interface SrtGuest {
 
 /** Events of a guest. `gone` is the last one. */
 export interface SrtGuestHandler {
+  /** `bytes` is valid until it returns. */
   media(bytes: Uint8Array): void;
   link(report: SrtLinkReport): void;
   /** `isWanted`: the caller closed it. */
@@ -160,9 +161,8 @@ export class SrtProcess {
     if (this.#isClosed) return;
     const { clock, log, child: program = CHILD } = this.#settings;
     const child = startPipedChild({ program });
-    const take = (message: FromSrtChild) => this.#take(child, message);
-    takeMessages(child, { read: fromSrtChildReader(), take, log, name: "the SRT process" });
-    killSilent(child, clock);
+    const take = (body: Buffer) => this.#take(child, readFromSrtChild(body));
+    viewMessages(child, { take, clock, log, name: "the SRT process" });
     child.ended.then(() => this.#ended(child, DIED));
     this.#child = child;
     this.#startedAt = clock.monotonic();

@@ -83,7 +83,8 @@ export function frameFromSrtChild(message: FromSrtChild): Uint8Array {
 
 export const toSrtChildReader = (): ((bytes: Uint8Array) => ToSrtChild[]) => frameReader<ToSrtChild>(readFrame);
 
-export const fromSrtChildReader = (): ((bytes: Uint8Array) => FromSrtChild[]) => frameReader<FromSrtChild>(readFrame);
+/** Its media is a view of `body`. */
+export const readFromSrtChild = (body: Buffer): FromSrtChild => readFrame<FromSrtChild>(body);
 
 function mediaFrame(id: number, bytes: Uint8Array): Uint8Array {
   const frame = new FrameWriter(MEDIA_FRAME, ID_BYTES + bytes.byteLength);

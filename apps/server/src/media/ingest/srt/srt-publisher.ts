@@ -88,7 +88,7 @@ export class SrtPublisher implements PublishWire, SrtGuestHandler {
     this.#bytes += bytes.byteLength;
     if (this.#connection.isPublishing) return this.#read(bytes);
     if (this.#first || this.#isOver) return;
-    this.#first = bytes;
+    this.#first = bytes.slice();
     this.#deadline.cancel();
     const asked = readStreamId(this.#guest.streamId);
     if (asked.kind === "publish") void this.#connection.publish(asked.streamKey);

@@ -40,7 +40,7 @@ export async function* srtSource(
       media(piece) {
         if (over) return;
         bytes += piece.byteLength;
-        waiting.push(piece);
+        waiting.push(piece.slice());
         if (bytes > MAX_WAITING_BYTES) end(new SourceProblem("The source sends faster than real time."));
         news.resolve();
       },
