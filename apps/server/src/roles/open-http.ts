@@ -2,8 +2,9 @@ import { join } from "node:path";
 import type { Domains } from "../domains/index.ts";
 import { closeSlowReaders, MEDIA_PREFIXES } from "../media/index.ts";
 import type { OtherNodes } from "../platform/cluster/index.ts";
-import { freeBytesOf } from "../platform/data-folder.ts";
+import { freeBytesOf, openRunFolder } from "../platform/data-folder.ts";
 import { createApp } from "../platform/http/app.ts";
+import { addArrivalRoute } from "../platform/http/arrived-request.ts";
 import { limitConnections } from "../platform/http/connection-limits.ts";
 import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler, type HttpRoutes } from "../platform/http/http-server.ts";
@@ -52,6 +53,7 @@ export async function openHttp(opening: Opening, settings: HttpSettings): Promis
   const observer = { tracing, requests: requestCounter(metrics) };
   const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
+  addArrivalRoute(app, openRunFolder(dataFolder), clock);
   const isApi = config.roles.includes("api");
   const hasDashboard = isApi && (await addApi(app, { domains, dataFolder, mediaOrigin: store.addressOrigin ?? null }));
   if (isApi && !hasDashboard) {

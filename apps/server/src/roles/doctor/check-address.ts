@@ -1,58 +1,66 @@
-import { randomUUID } from "node:crypto";
 import { lookup } from "node:dns/promises";
-import { readFileSync } from "node:fs";
-import { createServer, get as httpGet, type IncomingHttpHeaders, type Server } from "node:http";
+import { readFileSync, realpathSync } from "node:fs";
+import { createServer, get as httpGet, type IncomingMessage, type Server } from "node:http";
 import { createServer as createTlsServer, get as httpsGet } from "node:https";
 import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
+import { openRunFolder } from "../../platform/data-folder.ts";
+import { type Arrived, arrivedOf, newDoctorPath, provenTo } from "../../platform/http/arrived-request.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { listenersOf } from "../listeners.ts";
 import { type Check, type Finding, notChecked, ok, type Patient, problem, reasonOf } from "./finding.ts";
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** A request as it arrived at this machine. */
-interface Arrived {
-  readonly headers: IncomingHttpHeaders;
-  readonly address: string;
-  readonly port: number;
-}
-
 /**
- * Whether the public address leads here, and what a proxy on the way says about the client. While no server runs, this process answers on its ports in its place;
- * of a running server only the outside is seen.
+ * Whether the public address leads here, and what a proxy on the way says about the client. A running server tells how the request arrived; while none runs, this
+ * process answers on its ports.
  */
 export const checkAddress: Check = async (patient) => {
   const { publicUrl } = patient.config;
   if (publicUrl === null)
     return [notChecked("address", "WEIR_PUBLIC_URL is not set: answers have the address that the request was sent to")];
   const nat = await natOf(patient, new URL(publicUrl).hostname);
-  return [patient.isRunning ? await fromRunning(publicUrl) : await fromStandIn(patient, publicUrl), ...nat];
+  return [patient.isRunning ? await fromRunning(patient, publicUrl) : await fromStandIn(patient, publicUrl), ...nat];
 };
 
-async function fromRunning(publicUrl: string): Promise<Finding> {
+async function fromRunning(patient: Patient, publicUrl: string): Promise<Finding> {
+  const path = newDoctorPath();
+  try {
+    const runFolder = openRunFolder(realpathSync(patient.config.dataDir));
+    const { status, body, localPort } = await provenTo(runFolder, path, () => request(publicUrl + path));
+    if (status === 200) return routeFinding(patient, publicUrl, JSON.parse(body) as Arrived, localPort);
+  } catch (error) {
+    // Neither the answer of a server nor that of a proxy in its place.
+    if (!(error instanceof SyntaxError)) return problem("address", unreachable(publicUrl, error));
+  }
+  return anotherAnswers(publicUrl);
+}
+
+/** Several processes behind one address are no fault. */
+async function anotherAnswers(publicUrl: string): Promise<Finding> {
   try {
     const { body } = await request(`${publicUrl}/api`);
     if (!/"name":\s*"weir/i.test(body)) return problem("address", elsewhere(publicUrl));
-    return ok("address", `a Weir answers at ${publicUrl}; the headers of a proxy are only checked while it is stopped`);
   } catch (error) {
     return problem("address", unreachable(publicUrl, error));
   }
+  return notChecked(
+    "address",
+    `at ${publicUrl} another process of Weir answered, or one of an earlier version: what the proxy sends to this one is not known`,
+  );
 }
 
 async function fromStandIn(patient: Patient, publicUrl: string): Promise<Finding> {
-  const nonce = `/.weir-doctor/${randomUUID()}`;
+  const path = newDoctorPath();
   const arrived: Arrived[] = [];
-  const servers = await standIn(patient, (path, one) => path === nonce && arrived.push(one));
+  const servers = await standIn(patient, (req) => req.url === path && arrived.push(arrivedOf(req)));
   if (servers === null)
     return notChecked("address", "another program has the HTTP port, so that nothing can be tried through it");
   try {
-    const { localPort } = await request(publicUrl + nonce);
+    const { localPort } = await request(publicUrl + path);
     const [one] = arrived;
-    if (!one) return problem("address", elsewhere(publicUrl));
-    // The same connection at both ends.
-    if (one.port === localPort) return ok("address", `${publicUrl} leads here, without a proxy`);
-    return proxyFinding(patient, publicUrl, one);
+    return one ? routeFinding(patient, publicUrl, one, localPort) : problem("address", elsewhere(publicUrl));
   } catch (error) {
     return problem("address", unreachable(publicUrl, error));
   } finally {
@@ -61,6 +69,12 @@ async function fromStandIn(patient: Patient, publicUrl: string): Promise<Finding
       server.close();
     }
   }
+}
+
+function routeFinding(patient: Patient, publicUrl: string, arrived: Arrived, localPort: number | undefined): Finding {
+  // The same connection at both ends.
+  if (arrived.port === localPort) return ok("address", `${publicUrl} leads here, without a proxy`);
+  return proxyFinding(patient, publicUrl, arrived);
 }
 
 const elsewhere = (publicUrl: string): string =>
@@ -90,14 +104,10 @@ function proxyFinding({ config }: Patient, publicUrl: string, { headers, address
 }
 
 /** Servers on the HTTP ports of a Weir that does not run. Null if a port is taken, which is another check's finding. */
-async function standIn(
-  { config }: Patient,
-  onRequest: (path: string, arrived: Arrived) => void,
-): Promise<Server[] | null> {
+async function standIn({ config }: Patient, onRequest: (request: IncomingMessage) => void): Promise<Server[] | null> {
   const { http, https } = listenersOf(config);
   const answer = createServer((req, res) => {
-    const { remoteAddress = "", remotePort = 0 } = req.socket;
-    onRequest(req.url ?? "", { headers: req.headers, address: remoteAddress, port: remotePort });
+    onRequest(req);
     res.end("weir doctor\n");
   });
   try {
@@ -113,12 +123,13 @@ async function standIn(
   }
 }
 
-async function request(url: string): Promise<{ body: string; localPort: number | undefined }> {
+async function request(url: string): Promise<{ status: number; body: string; localPort: number | undefined }> {
   const get = url.startsWith("https:") ? httpsGet : httpGet;
   return new Promise((resolve, reject) => {
     const asked = get(url, { agent: false, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }, (response) => {
       const { localPort } = response.socket;
-      text(response).then((body) => resolve({ body, localPort }), reject);
+      const { statusCode: status = 0 } = response;
+      text(response).then((body) => resolve({ status, body, localPort }), reject);
     });
     asked.once("error", reject);
   });

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, request, type Server } from "node:http";
 import { type AddressInfo, createServer, type Socket, type Server as TcpServer } from "node:net";
 import { join } from "node:path";
@@ -8,7 +8,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../platform/clock.ts";
+import { openRunFolder } from "../../platform/data-folder.ts";
+import { takeLock } from "../../platform/folder-lock.ts";
+import { createApp } from "../../platform/http/app.ts";
+import { addArrivalRoute, newDoctorPath, provenTo } from "../../platform/http/arrived-request.ts";
 import { FIRST, RENEWED } from "../../platform/http/certificate.fixture.ts";
+import { silentLog } from "../../platform/log.ts";
 import { createTestDatabase } from "../../platform/postgres/postgres-test-database.ts";
 import { startS3TestServer } from "../../platform/storage/s3-test-server.ts";
 import { makeTestFolder } from "../../platform/test-folder-rig.ts";
@@ -221,27 +226,64 @@ test.runIf(isRoot)("fault 11: the data folder belongs to another user", async ()
   ]);
 });
 
-test("fault 12: the proxy names no viewers, or is not trusted", async () => {
-  const env = await settings({ WEIR_TRUSTED_PROXIES: "127.0.0.1" });
-  let adds: Record<string, string> = {};
+/** A proxy in front of the HTTP port of `env`, at its public address, that adds these headers. */
+async function behindProxy(env: Record<string, string>, adds: Record<string, string>): Promise<Record<string, string>> {
   const proxy = createHttpServer((req, res) => {
-    const headers = { ...req.headers, host: `127.0.0.1:${env.WEIR_HTTP_PORT}`, ...adds };
-    request({ host: "127.0.0.1", port: env.WEIR_HTTP_PORT, path: req.url, headers, agent: false }, (answer) =>
-      answer.pipe(res),
-    )
-      .on("error", () => res.destroy())
-      .end();
+    const host = `127.0.0.1:${env.WEIR_HTTP_PORT}`;
+    const forwarded = { "x-forwarded-host": req.headers.host };
+    const headers = { ...req.headers, host, ...("x-forwarded-for" in adds && forwarded), ...adds };
+    const asked = request({ host: "127.0.0.1", port: env.WEIR_HTTP_PORT, path: req.url, headers, agent: false });
+    asked.on("response", (answer) => answer.pipe(res.writeHead(answer.statusCode ?? 502)));
+    asked.on("error", () => res.destroy()).end();
   });
-  const publicUrl = `http://127.0.0.1:${await listening(proxy)}`;
-  expect(await complaints({ ...env, WEIR_PUBLIC_URL: publicUrl })).toEqual([
+  return { ...env, WEIR_PUBLIC_URL: `http://127.0.0.1:${await listening(proxy)}` };
+}
+
+const NAMES_VIEWERS = { "x-forwarded-for": "192.0.2.7", "x-forwarded-proto": "http" };
+
+async function checkFault12(env: Record<string, string>): Promise<void> {
+  expect(await complaints(await behindProxy(env, {}))).toEqual([
     "the proxy at 127.0.0.1 does not send X-Forwarded-For and X-Forwarded-Proto and X-Forwarded-Host with the viewer's values: add it to its configuration (docs/4-operate/README.md, Behind a proxy)",
   ]);
-  const host = new URL(publicUrl).host;
-  adds = { "x-forwarded-for": "192.0.2.7", "x-forwarded-proto": "http", "x-forwarded-host": host };
-  expect(await complaints({ ...env, WEIR_PUBLIC_URL: publicUrl })).toEqual([]);
-  expect(await complaints({ ...env, WEIR_PUBLIC_URL: publicUrl, WEIR_TRUSTED_PROXIES: "192.0.2.1" })).toEqual([
+  const named = await behindProxy(env, NAMES_VIEWERS);
+  const found = await examine(named, systemClock);
+  expect(wrongIn(found)).toEqual([]);
+  expect(found.find(({ about }) => about === "proxy")).toMatchObject({ state: "ok" });
+  expect(await complaints({ ...named, WEIR_TRUSTED_PROXIES: "192.0.2.1" })).toEqual([
     expect.stringContaining("set WEIR_TRUSTED_PROXIES to include it"),
   ]);
+}
+
+test("fault 12: the proxy names no viewers, or is not trusted", async () => {
+  await checkFault12(await settings({ WEIR_TRUSTED_PROXIES: "127.0.0.1" }));
+});
+
+test("fault 12 of a running server, which tells nobody else how requests arrive", async () => {
+  const env = await settings({
+    WEIR_TRUSTED_PROXIES: "127.0.0.1",
+    WEIR_RTMP_PORT: String(await listening(createServer())),
+  });
+  const lock = await takeLock(join(folder, "weir.lock"));
+  const newApp = () => createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
+  const app = newApp();
+  const runFolder = openRunFolder(folder);
+  addArrivalRoute(app, runFolder, systemClock);
+  await app.listen({ host: "127.0.0.1", port: Number(env.WEIR_HTTP_PORT) });
+  try {
+    await checkFault12(env);
+    expect(readdirSync(runFolder)).toEqual([]);
+    const path = newDoctorPath();
+    expect((await app.inject(path)).statusCode).toBe(404);
+    expect((await app.inject("/.weir-doctor/..%2F..%2Fweir.lock")).statusCode).toBe(404);
+    expect(await provenTo(runFolder, path, async () => (await app.inject(path)).statusCode)).toBe(200);
+    const later = { ...systemClock, now: () => Date.now() + 120_000 };
+    const old = newApp();
+    addArrivalRoute(old, runFolder, later);
+    expect(await provenTo(runFolder, path, async () => (await old.inject(path)).statusCode)).toBe(404);
+  } finally {
+    await app.close();
+    await lock?.release();
+  }
 });
 
 test("settings that contradict each other are named before a start", async () => {
