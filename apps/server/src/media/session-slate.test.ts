@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ManualClock } from "../platform/clock.ts";
 import { openMediaMemory } from "./memory-pool.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
-import type { VideoTrack } from "./packet.ts";
+import { Payload, type VideoTrack } from "./packet.ts";
 import type { SessionOutputs } from "./session-outputs.ts";
 import { openTimeline } from "./session-timeline.ts";
 import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "./testing/synthetic-source.ts";
@@ -43,14 +43,17 @@ class SlateRig {
     );
   }
 
-  send(shape: SourceShape, video: VideoTrack = VIDEO): void {
+  send(shape: SourceShape, video: VideoTrack = VIDEO, keyframe: Uint8Array | null = null): void {
     const { timeline } = this;
     if (shape.video !== false) timeline.track(video);
     if (shape.audio !== false) timeline.track(AUDIO);
     play(
       this.clock,
       syntheticSource(shape),
-      ({ packet }) => timeline.packet(packet),
+      ({ packet }) => {
+        const isReplaced = keyframe && packet.kind === "video" && packet.isIndependent;
+        timeline.packet(isReplaced ? { ...packet, data: new Payload(keyframe) } : packet);
+      },
       () => timeline.tick(),
     );
   }
@@ -130,6 +133,24 @@ describe("a source that is away for 20 s, with a slate", () => {
       ...[1, 2, 3].map((nth) => `cut ${(numbers.at(-1) ?? 0) + nth}`),
     ]);
   });
+});
+
+test("a slate has a keyframe in each segment, and behind it pictures that cost next to nothing", () => {
+  // An IDR slice of a type 7 with set 0, and what follows.
+  const keyframe = new Uint8Array(50_000).fill(0x55);
+  keyframe.set([0, 0, 0xc3, 0x4c, 0x65, 0x88, 0x84]);
+  const rig = new SlateRig();
+  rig.send({ seconds: 5 }, VIDEO, keyframe);
+  rig.timeline.pause();
+  rig.wait(10_000);
+  rig.timeline.end();
+  const slates = rig.of("source").filter(({ isSlate }) => isSlate);
+  expect(slates.map(({ seconds }) => seconds)).toEqual([2, 2, 2, 2, expect.any(Number)]);
+  for (const { parts, frames, bytes } of slates.slice(0, -1)) {
+    expect(frames).toBe(20);
+    expect(bytes).toBeLessThan(53_000);
+    expect(parts.map(({ isIndependent }) => isIndependent)).toEqual([true, ...Array(6).fill(false)]);
+  }
 });
 
 describe("no slate is shown", () => {

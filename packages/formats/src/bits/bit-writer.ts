@@ -27,6 +27,17 @@ export class BitWriter {
     return this.bits(0, width - 1).bits(value + 1, width);
   }
 
+  /** se(v), ITU-T H.264 9.1.1. */
+  signedExpGolomb(value: number): this {
+    return this.unsignedExpGolomb(value > 0 ? 2 * value - 1 : -2 * value);
+  }
+
+  /** Fills the last byte with bits of this kind. */
+  align(bit: boolean): this {
+    while (this.#free > 0) this.flag(bit);
+    return this;
+  }
+
   toBytes(): Uint8Array {
     return Uint8Array.from(this.#bytes);
   }

@@ -60,16 +60,40 @@ const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 13
 
 function readSps(sps: Uint8Array): Omit<VideoDescription, "codecString" | "nalLengthSize"> {
   const bits = new BitReader(withoutEmulationPrevention(sps), 1);
-  const shape = readSpsFields(bits);
+  const { shape } = readSpsFields(bits);
   const { frameRate, sampleAspect, range } = readVui(bits);
   return { ...shape, frameRate, sampleAspect, range };
 }
 
+/** What the slices of a sequence are written with. */
+export interface AvcSequence {
+  readonly id: number;
+  readonly hasChroma: boolean;
+  readonly hasSeparatePlanes: boolean;
+  /** Bits of `frame_num`. */
+  readonly frameNumBits: number;
+  /** Bits of `pic_order_cnt_lsb`; null where the order of pictures is told in another way. */
+  readonly pictureOrderBits: number | null;
+  /** `delta_pic_order_cnt` is in every slice. */
+  readonly hasPictureOrderDeltas: boolean;
+  readonly maxReferences: number;
+  /** False where pictures may be fields. */
+  readonly isProgressive: boolean;
+  readonly macroblocks: number;
+}
+
+/** Reads an SPS without its header byte. Throws `FormatError`. */
+export function readAvcSequence(sps: Uint8Array): AvcSequence {
+  return readSpsFields(new BitReader(withoutEmulationPrevention(sps), 1)).sequence;
+}
+
+type Shape = Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth">;
+
 /** Reads the SPS up to the VUI. */
-function readSpsFields(bits: BitReader): Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth"> {
+function readSpsFields(bits: BitReader): { readonly shape: Shape; readonly sequence: AvcSequence } {
   const profile = bits.bits(8);
   bits.skip(16);
-  bits.unsignedExpGolomb(); // seq_parameter_set_id
+  const id = bits.unsignedExpGolomb(); // seq_parameter_set_id
   let chromaFormat = 1;
   let separatePlanes = false;
   let bitDepth = 8;
@@ -83,9 +107,9 @@ function readSpsFields(bits: BitReader): Pick<VideoDescription, "width" | "heigh
     if (bits.flag()) skipScalingLists(bits, chromaFormat === 3 ? 12 : 8);
   }
   const chroma = chromaOf(chromaFormat, bits.byteOffset);
-  bits.unsignedExpGolomb(); // log2_max_frame_num_minus4
-  skipPictureOrder(bits);
-  bits.unsignedExpGolomb(); // max_num_ref_frames
+  const frameNumBits = bits.unsignedExpGolomb() + 4;
+  const order = readPictureOrder(bits);
+  const maxReferences = bits.unsignedExpGolomb();
   bits.skip(1);
   const widthInBlocks = bits.unsignedExpGolomb() + 1;
   const heightInUnits = bits.unsignedExpGolomb() + 1;
@@ -102,7 +126,12 @@ function readSpsFields(bits: BitReader): Pick<VideoDescription, "width" | "heigh
   const width = widthInBlocks * 16 - (left + right) * cropX;
   const height = heightInUnits * 16 * (frameOnly ? 1 : 2) - (top + bottom) * cropY;
   checkSize(width, height, bits.byteOffset);
-  return { width, height, chroma, bitDepth };
+  const sequence: AvcSequence = {
+    ...{ id, frameNumBits, ...order, maxReferences, isProgressive: frameOnly },
+    ...{ hasChroma: chromaFormat !== 0 && !separatePlanes, hasSeparatePlanes: separatePlanes },
+    macroblocks: widthInBlocks * heightInUnits * (frameOnly ? 1 : 2),
+  };
+  return { shape: { width, height, chroma, bitDepth }, sequence };
 }
 
 function skipScalingLists(bits: BitReader, count: number): void {
@@ -114,17 +143,18 @@ function skipScalingLists(bits: BitReader, count: number): void {
   }
 }
 
-function skipPictureOrder(bits: BitReader): void {
+function readPictureOrder(bits: BitReader): Pick<AvcSequence, "pictureOrderBits" | "hasPictureOrderDeltas"> {
   const type = bits.unsignedExpGolomb();
   if (type > 2) throw new FormatError("pic_order_cnt_type of 0 to 2", bits.byteOffset);
-  if (type === 0) bits.unsignedExpGolomb();
-  if (type !== 1) return;
-  bits.skip(1);
+  if (type === 0) return { pictureOrderBits: bits.unsignedExpGolomb() + 4, hasPictureOrderDeltas: false };
+  if (type === 2) return { pictureOrderBits: null, hasPictureOrderDeltas: false };
+  const hasPictureOrderDeltas = !bits.flag();
   bits.signedExpGolomb();
   bits.signedExpGolomb();
   const cycle = bits.unsignedExpGolomb();
   if (cycle > 255) throw new FormatError("a picture order cycle of at most 255", bits.byteOffset);
   for (let i = 0; i < cycle; i++) bits.signedExpGolomb();
+  return { pictureOrderBits: null, hasPictureOrderDeltas };
 }
 
 // ITU-T H.264 table E-1, by aspect_ratio_idc; 1 is square.

@@ -16,6 +16,21 @@ export function withoutEmulationPrevention(nal: Uint8Array): Uint8Array {
   return payload.subarray(0, length);
 }
 
+/** Adds them: `00 00` before a byte of 0 to 3 becomes `00 00 03` (ITU-T H.264 7.4.1). */
+export function withEmulationPrevention(nal: Uint8Array): Uint8Array {
+  const bytes: number[] = [];
+  let zeros = 0;
+  for (const byte of nal) {
+    if (zeros >= 2 && byte <= 3) {
+      bytes.push(3);
+      zeros = 0;
+    }
+    zeros = byte === 0 ? zeros + 1 : 0;
+    bytes.push(byte);
+  }
+  return Uint8Array.from(bytes);
+}
+
 /** Converts NAL units with start codes (H.264 annex B) to 4-byte lengths, in a new buffer. Bytes before the first start code are dropped. */
 export function annexBToLengthPrefixed(bytes: Uint8Array): Uint8Array {
   return lengthPrefixed(annexBUnits(bytes));

@@ -181,8 +181,8 @@ function delayOf(segment: Uint8Array): number {
   return first ? first.time - first.decodeTime : 0;
 }
 
-function specOf({ fromSeconds, toSeconds, tracks }: ClipPlan, { bytes = 0 }: StaticMp4): VideoSpec {
-  const duration = Math.round((toSeconds - fromSeconds) * 1000) / 1000;
+function specOf({ fromSeconds, toSeconds, skippedSeconds, tracks }: ClipPlan, { bytes = 0 }: StaticMp4): VideoSpec {
+  const duration = Math.round((toSeconds - fromSeconds - skippedSeconds) * 1000) / 1000;
   return {
     format: "mp4",
     duration,

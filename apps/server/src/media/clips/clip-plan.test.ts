@@ -79,6 +79,39 @@ test("a clip that starts in a gap starts after it", () => {
   expect(pieces(planClip(index(holed), at(5), at(9)))).toEqual([["source", [[1, 5, 8, 9, false]]]]);
 });
 
+test("a clip leaves out what the parent has no media for, in every rendition by the same time", () => {
+  const isSlate = ({ msn }: StoredSegment) => msn >= 4 && msn <= 6;
+  const gaps = both.renditions.map((one) => ({
+    ...one,
+    segments: one.segments.map((segment) => ({ ...segment, gap: isSlate(segment) })),
+  }));
+  const holes = both.renditions.map((one) => ({ ...one, segments: one.segments.filter((each) => !isSlate(each)) }));
+  // The last sound before reaches 20 ms into the hole.
+  const [, sound] = holes;
+  const last = sound?.segments.find(({ msn }) => msn === 3);
+  Object.assign(sound ?? {}, {
+    segments: sound?.segments.map((each) => (each === last ? { ...each, durationTicks: 2.02 * 48_000 } : each)),
+  });
+  for (const [renditions, skipped] of [
+    [gaps, 6],
+    [holes, 5.98],
+  ] as const) {
+    const plan = planClip(index(...renditions), at(3), at(15));
+    expect(plan?.skippedSeconds).toBeCloseTo(skipped, 5);
+    for (const { pieces: found } of plan?.tracks ?? []) {
+      expect(found.map(({ msn, segment }) => [msn, segment.msn])).toEqual([
+        [1, 2],
+        [2, 3],
+        [3, 7],
+        [4, 8],
+      ]);
+      expect(found.map(({ skippedSeconds }) => Math.round(skippedSeconds * 100) / 100)).toEqual([
+        ...[0, 0, skipped, skipped],
+      ]);
+    }
+  }
+});
+
 test("a rung that was paused during the clip is left out, one that was paused before it is not", () => {
   const rung = rendition("v0", "video", 90_000);
   const segments = rung.segments.map((segment) => ({ ...segment, gap: segment.msn === 3 }));

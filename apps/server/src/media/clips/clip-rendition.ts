@@ -13,7 +13,7 @@ const MAX_FRAGMENTS = 4096;
 export interface ClipRenditionSettings {
   readonly files: StoredFiles;
   readonly rendition: StoredRendition;
-  /** Timestamps of the clip are this much smaller than its parent's. */
+  /** Timestamps of the clip are this much smaller than its parent's, and what was skipped before them. */
   readonly earlierTicks: number;
   /** If so, each video segment starts with its own parameter sets: FFmpeg, GStreamer and VLC use only the first init segment of a playlist. */
   readonly hasSeveralInits: boolean;
@@ -65,8 +65,9 @@ export class ClipRendition {
     return { ...rendition, segments: segments.map(withDiscontinuity) };
   }
 
-  #editor({ msn }: ClipPiece, init: string): FragmentEditor {
-    const { earlierTicks } = this.#settings;
+  #editor(piece: ClipPiece, init: string): FragmentEditor {
+    const { msn } = piece;
+    const earlierTicks = this.#earlierTicks(piece);
     let fragment = 0;
     return new FragmentEditor(() => {
       const prefix = fragment === 0 ? this.#parameterSets.get(init) : undefined;
@@ -77,9 +78,14 @@ export class ClipRendition {
   /** The times of `row` are the parent's, those in `bytes` the clip's. */
   async #add(piece: ClipPiece, row: UnplacedSegment, bytes: readonly Uint8Array[]): Promise<void> {
     if (bytes.every(({ byteLength }) => byteLength === 0)) return;
-    const startTicks = row.startTicks - this.#settings.earlierTicks;
+    const startTicks = row.startTicks - this.#earlierTicks(piece);
     const programDateTimeMs = this.#programDateTimeOf(piece);
     await this.#writer.add({ ...row, msn: piece.msn, startTicks, programDateTimeMs }, bytes);
+  }
+
+  #earlierTicks({ skippedSeconds }: ClipPiece): number {
+    const { earlierTicks, rendition } = this.#settings;
+    return earlierTicks + Math.round(skippedSeconds * rendition.track.timescale);
   }
 
   #programDateTimeOf({ segment, fromTicks }: ClipPiece): number {

@@ -1,23 +1,35 @@
-import type { Payload } from "../packet.ts";
-import { VIDEO_TRACK } from "../packet.ts";
+import { avcRepeats } from "@weir/formats/codecs";
+import { Payload, TICKS_PER_SECOND, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { LiveOutput } from "./live-output.ts";
 import { samplesIn } from "./window-samples.ts";
 
-/** A third of a second would be longer than a part. */
-const PACE_TICKS = 27_000;
-/** Bytes behind the last keyframe that are read to find it. */
+/** Three pictures a part. They cost some 20 bytes each. */
+const REPEAT_TICKS = TICKS_PER_SECOND / 10;
+/** As many as a segment of 2 s has behind its keyframe. */
+const REPEATS = 20;
+/** Of keyframes alone: one for each part, of a third of a second at most. */
+const KEYFRAME_TICKS = (3 * TICKS_PER_SECOND) / 10;
+/** Bytes of the live window that are read to find a keyframe. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 
-/** The last keyframe of one rendition, out of its live window, as pictures that follow it. Its decoder configuration stays, so no player notices. */
+/**
+ * The last keyframe of one rendition, out of its live window, for as long as the source is away: at the start of each segment, and behind it pictures
+ * in which every macroblock is skipped. The decoder configuration stays, so players notice nothing. Where such pictures cannot be written, as for
+ * interlaced video, the keyframe itself is repeated.
+ */
 export class RenditionStill {
   readonly #packager: LiveOutput["packager"];
   readonly #keyframe: Payload;
+  readonly #repeats: readonly Payload[];
   /** How much later than it is decoded a picture is shown: as before, so that decode times continue. */
   readonly #reorderTicks: number;
+  /** Pictures since the newest keyframe. */
+  #since = 0;
 
-  private constructor({ packager }: LiveOutput, keyframe: Payload) {
+  private constructor({ packager }: LiveOutput, { config }: VideoTrack, keyframe: Payload) {
     this.#packager = packager;
     this.#keyframe = keyframe;
+    this.#repeats = (avcRepeats(config, keyframe.bytes, REPEATS) ?? []).map((data) => new Payload(data));
     this.#reorderTicks = packager.reorderTicks;
   }
 
@@ -33,7 +45,7 @@ export class RenditionStill {
         bytes += byteLength;
         if (bytes > MAX_READ_BYTES) return null;
         const keyframe = samplesIn(views, VIDEO_TRACK).findLast(({ isIndependent }) => isIndependent);
-        if (keyframe) return new RenditionStill(output, keyframe.data);
+        if (keyframe) return new RenditionStill(output, init.track, keyframe.data);
       }
     }
     return null;
@@ -41,14 +53,21 @@ export class RenditionStill {
 
   /** From one picture to the next, in 90 kHz ticks. */
   get paceTicks(): number {
-    return PACE_TICKS;
+    return this.#repeats.length > 0 ? REPEAT_TICKS : KEYFRAME_TICKS;
+  }
+
+  /** A segment begins. */
+  cut(): void {
+    this.#since = 0;
   }
 
   show(ticks: number, duration: number): void {
-    const decodeTime = ticks - this.#reorderTicks;
-    const data = this.#keyframe;
+    const repeat = this.#since === 0 ? undefined : this.#repeats[this.#since - 1];
+    this.#since = repeat ? this.#since + 1 : 1;
     this.#packager.sample({
-      ...{ trackId: VIDEO_TRACK, kind: "video", time: ticks, decodeTime, duration, isIndependent: true, data },
+      ...{ trackId: VIDEO_TRACK, kind: "video", time: ticks, decodeTime: ticks - this.#reorderTicks, duration },
+      isIndependent: repeat === undefined,
+      data: repeat ?? this.#keyframe,
     });
   }
 }

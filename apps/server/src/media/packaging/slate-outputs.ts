@@ -16,6 +16,7 @@ export class SlateOutputs {
 
   cut(cut: Cut): void {
     for (const { packager } of this.#outputs) packager.cut(cut);
+    for (const still of this.#stills) still.cut();
   }
 
   picture(ticks: number, duration: number): void {

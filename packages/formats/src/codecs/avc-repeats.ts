@@ -1,0 +1,130 @@
+import { BitReader, BitWriter, FormatError } from "../bits/index.ts";
+import { type AvcSequence, avcParameterSets, readAvcSequence } from "./avc.ts";
+import { lengthPrefixed, withEmulationPrevention, withoutEmulationPrevention } from "./nal-units.ts";
+import { SKIPPED_QP, skippedInCabac } from "./skipped-slice.ts";
+
+const IDR = 5;
+/** `nal_ref_idc` 2, a slice of a picture that is no IDR. */
+const REFERENCE_SLICE = 0x41;
+/** All slices of the picture are P slices. */
+const P_SLICES = 5;
+/** More than the part of a slice header that is read. */
+const HEADER_BYTES = 64;
+
+/**
+ * Access units that show the picture of an H.264 keyframe again, to be decoded right behind it and each other: every macroblock is skipped. `avcC` is
+ * the configuration, and access units have 4-byte lengths. Null for what this cannot repeat: pictures of fields, slice groups, separate colour planes, streams without references, and
+ * data that cannot be read.
+ */
+export function avcRepeats(avcC: Uint8Array, keyframe: Uint8Array, count: number): Uint8Array[] | null {
+  try {
+    const sets = avcParameterSets(avcC);
+    const slice = idrSlice(keyframe);
+    const picture = sets.pps.map(readPictureSet).find(({ id }) => id === slice.pictureSet);
+    const sequence = sets.sps.map(readAvcSequence).find(({ id }) => id === picture?.sequenceSet);
+    if (!picture || !sequence || !sequence.isProgressive || sequence.hasSeparatePlanes) return null;
+    if (picture.hasSliceGroups || sequence.maxReferences === 0) return null;
+    const order = slice.pictureOrder(sequence);
+    const data = picture.isCabac ? skippedInCabac(sequence.macroblocks) : null;
+    return Array.from({ length: count }, (_, index) => {
+      const header = sliceHeader(sequence, picture, index + 1, order);
+      const nal = data ? [...header.align(true).toBytes(), ...data] : inRuns(header, sequence).toBytes();
+      return lengthPrefixed([withEmulationPrevention(Uint8Array.from(nal))]);
+    });
+  } catch (error) {
+    if (error instanceof FormatError) return null;
+    throw error;
+  }
+}
+
+/** ITU-T H.264 7.3.2.2. */
+interface PictureSet {
+  readonly id: number;
+  readonly sequenceSet: number;
+  readonly isCabac: boolean;
+  readonly hasBottomOrder: boolean;
+  readonly hasSliceGroups: boolean;
+  readonly isWeighted: boolean;
+  readonly qp: number;
+  readonly hasDeblockingControl: boolean;
+  readonly hasRedundantCount: boolean;
+}
+
+function readPictureSet(pps: Uint8Array): PictureSet {
+  const bits = new BitReader(withoutEmulationPrevention(pps), 1);
+  const [id, sequenceSet] = [bits.unsignedExpGolomb(), bits.unsignedExpGolomb()];
+  const [isCabac, hasBottomOrder] = [bits.flag(), bits.flag()];
+  const hasSliceGroups = bits.unsignedExpGolomb() > 0;
+  // What follows slice groups is not read: nobody repeats these pictures.
+  if (!hasSliceGroups) {
+    bits.unsignedExpGolomb(); // num_ref_idx_l0_default_active_minus1
+    bits.unsignedExpGolomb();
+  }
+  const isWeighted = bits.flag();
+  bits.skip(2); // weighted_bipred_idc
+  const qp = 26 + bits.signedExpGolomb();
+  bits.signedExpGolomb(); // pic_init_qs_minus26
+  bits.signedExpGolomb(); // chroma_qp_index_offset
+  const hasDeblockingControl = bits.flag();
+  bits.skip(1); // constrained_intra_pred_flag
+  const hasRedundantCount = bits.flag();
+  const coding = { isCabac, isWeighted, qp, hasDeblockingControl };
+  return { id, sequenceSet, ...coding, hasBottomOrder, hasSliceGroups, hasRedundantCount };
+}
+
+/** The first slice of an IDR picture (7.3.3). */
+function idrSlice(accessUnit: Uint8Array) {
+  const view = new DataView(accessUnit.buffer, accessUnit.byteOffset, accessUnit.byteLength);
+  for (let offset = 0; offset + 5 <= accessUnit.length; offset += 4 + view.getUint32(offset)) {
+    if (((accessUnit[offset + 4] ?? 0) & 0x1f) !== IDR) continue;
+    const header = accessUnit.subarray(
+      offset + 4,
+      Math.min(offset + 4 + view.getUint32(offset), offset + HEADER_BYTES),
+    );
+    const bits = new BitReader(withoutEmulationPrevention(header), 1);
+    bits.unsignedExpGolomb(); // first_mb_in_slice
+    bits.unsignedExpGolomb(); // slice_type
+    const pictureSet = bits.unsignedExpGolomb();
+    const pictureOrder = ({ frameNumBits, pictureOrderBits }: AvcSequence): number => {
+      bits.skip(frameNumBits);
+      bits.unsignedExpGolomb(); // idr_pic_id
+      return pictureOrderBits === null ? 0 : bits.bits(pictureOrderBits);
+    };
+    return { pictureSet, pictureOrder };
+  }
+  throw new FormatError("a slice of an IDR picture", 0);
+}
+
+/** All macroblocks skipped, in CAVLC: `mb_skip_run`, then the stop bit. */
+function inRuns(header: BitWriter, { macroblocks }: AvcSequence): BitWriter {
+  return header.unsignedExpGolomb(macroblocks).flag(true);
+}
+
+/** Of the `nth` picture behind an IDR picture with this `pic_order_cnt_lsb`, with the header of its NAL unit. Each refers to the one before it. */
+function sliceHeader(sequence: AvcSequence, picture: PictureSet, nth: number, idrOrder: number): BitWriter {
+  const { frameNumBits, pictureOrderBits, hasPictureOrderDeltas, hasChroma } = sequence;
+  const bits = new BitWriter().bits(REFERENCE_SLICE, 8);
+  bits.unsignedExpGolomb(0).unsignedExpGolomb(P_SLICES).unsignedExpGolomb(picture.id);
+  bits.bits(nth % 2 ** frameNumBits, frameNumBits);
+  if (pictureOrderBits !== null) {
+    bits.bits((idrOrder + 2 * nth) % 2 ** pictureOrderBits, pictureOrderBits);
+    if (picture.hasBottomOrder) bits.unsignedExpGolomb(0); // delta_pic_order_cnt_bottom
+  } else if (hasPictureOrderDeltas) {
+    bits.unsignedExpGolomb(0); // delta_pic_order_cnt
+    if (picture.hasBottomOrder) bits.unsignedExpGolomb(0);
+  }
+  if (picture.hasRedundantCount) bits.unsignedExpGolomb(0);
+  bits.flag(true).unsignedExpGolomb(0); // one reference picture
+  bits.flag(false); // in the usual order
+  if (picture.isWeighted) {
+    bits.unsignedExpGolomb(0); // without a weight of its own
+    if (hasChroma) bits.unsignedExpGolomb(0);
+    bits.flag(false);
+    if (hasChroma) bits.flag(false);
+  }
+  bits.flag(false); // adaptive_ref_pic_marking_mode_flag
+  if (picture.isCabac) bits.unsignedExpGolomb(0); // cabac_init_idc
+  bits.signedExpGolomb(picture.isCabac ? SKIPPED_QP - picture.qp : 0);
+  if (picture.hasDeblockingControl) bits.unsignedExpGolomb(1); // off
+  return bits;
+}
