@@ -31,25 +31,35 @@ const postmasterPid = () =>
 const answersAgain = (database: Database<unknown>) =>
   vi.waitFor(() => database.ping(), { timeout: 10_000, interval: 50 });
 
-/** Statements and transactions without a pause, on most connections of the pool. */
+/** Ends only with its backend. */
+const ENDLESS = "select pg_sleep(3600)";
+
+/** Statements and transactions without a pause, on most connections of the pool, and one that is under way until its backend ends. */
 function startLoad(database: Database<unknown>) {
   const counts = { succeeded: 0, failed: 0 };
   let isOver = false;
+  const failedOf = (failure: unknown) => {
+    expect(failure).toBeInstanceOf(DatabaseAway);
+    counts.failed++;
+  };
+  const underWay = sql
+    .raw(ENDLESS)
+    .execute(database.db)
+    .then(() => expect.unreachable("it ends with its backend"), failedOf);
   const loop = async (index: number) => {
     while (!isOver) {
       const statement =
         index % 2 === 0
-          ? sql`select pg_sleep(0.05)`.execute(database.db)
+          ? sql`select 1`.execute(database.db)
           : database.db.transaction().execute(async (trx) => {
-              await sql`select pg_sleep(0.02)`.execute(trx);
+              await sql`select 1`.execute(trx);
               await setImmediate();
               await sql`select 1`.execute(trx);
             });
       await statement.then(
         () => counts.succeeded++,
         async (failure) => {
-          expect(failure).toBeInstanceOf(DatabaseAway);
-          counts.failed++;
+          failedOf(failure);
           await answersAgain(database);
         },
       );
@@ -60,32 +70,34 @@ function startLoad(database: Database<unknown>) {
     counts,
     async stop() {
       isOver = true;
-      await Promise.all(loops);
+      await Promise.all([underWay, ...loops]);
     },
   };
 }
 
-async function killOneBackend(): Promise<void> {
+/** The process that runs the endless statement, when there is one. */
+async function busyBackend(): Promise<number> {
   const client = new pg.Client(postgres.address);
   client.on("error", () => {});
   await client.connect();
-  const { rows } = await client.query<{ pid: number }>(
-    "select pid from pg_stat_activity where application_name = 'weir' and state = 'active' limit 1",
-  );
-  process.kill(rows[0]?.pid ?? 0, "SIGKILL");
-  await client.end().catch(() => {});
+  const busy = async () =>
+    (await client.query<{ pid: number }>("select pid from pg_stat_activity where query = $1", [ENDLESS])).rows;
+  await expect.poll(busy).toHaveLength(1);
+  const [row] = await busy();
+  await client.end();
+  return row?.pid ?? expect.unreachable("it is under way");
 }
 
 test.each([
-  ["a database killed by SIGKILL", async () => process.kill(postmasterPid(), "SIGKILL")],
-  ["a database shut down by SIGINT", async () => process.kill(postmasterPid(), "SIGINT")],
-  ["one backend killed by SIGKILL", killOneBackend],
+  ["a database killed by SIGKILL", () => process.kill(postmasterPid(), "SIGKILL")],
+  ["a database shut down by SIGINT", () => process.kill(postmasterPid(), "SIGINT")],
+  ["one backend killed by SIGKILL", (backend: number) => process.kill(backend, "SIGKILL")],
 ])("%s while statements run fails them alone, and later ones succeed", async (_, harm) => {
   const database = await openDatabase(postgres.address, silentLog, systemClock);
   await database.listen("news", { message() {}, reconnected() {} });
   const load = startLoad(database);
   await expect(until(systemClock, 10_000, () => load.counts.succeeded > 3 * LOOPS)).resolves.toBe(true);
-  await harm();
+  harm(await busyBackend());
   await expect(until(systemClock, 10_000, () => load.counts.failed > 0)).resolves.toBe(true);
   await answersAgain(database);
   const { succeeded } = load.counts;

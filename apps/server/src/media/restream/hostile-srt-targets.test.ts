@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { setInterval } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
@@ -103,7 +104,9 @@ test.skipIf(missing !== "")(
     const closing = target("closes");
     const lying = connect(`srt://127.0.0.1:${garbage.port}?streamid=key`);
     const startedAt = performance.now();
-    for (let sent = 0; sent < MESSAGES; ) {
+    let sent = 0;
+    // The pace of an encoder.
+    for await (const _tick of setInterval(INTERVAL_MS)) {
       // The one that never reads gets as much as an outlet gives: up to the limit of its queue.
       while (silent.connection.queuedBytes < restreaming.maxQueued())
         silent.connection.write(Buffer.alloc(MESSAGE * 10));
@@ -112,7 +115,7 @@ test.skipIf(missing !== "")(
         message.writeUInt32BE(sent);
         good.connection.write(message);
       }
-      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
+      if (sent === MESSAGES) break;
     }
     expect(await closing.failed).toEqual({ reason: expect.stringContaining("The target "), isTemporary: true });
     expect(await lying.failed).toEqual({ reason: expect.stringContaining("The target "), isTemporary: true });
