@@ -26,12 +26,16 @@ export function costOf(pids: readonly number[]): ProcessCost {
   let cpuSeconds = 0;
   let pssBytes = 0;
   for (const pid of pids) {
-    for (const thread of list(`/proc/${pid}/task`)) {
-      cpuSeconds += Number(read(`/proc/${pid}/task/${thread}/schedstat`)?.split(" ")[0] ?? 0) / NANOSECONDS;
-    }
+    for (const seconds of cpuOfThreads(pid).values()) cpuSeconds += seconds;
     pssBytes += Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? "")?.[1] ?? 0) * 1024;
   }
   return { cpuSeconds, pssBytes };
+}
+
+/** CPU seconds of each thread so far. Empty when the process is gone. */
+export function cpuOfThreads(pid: number): ReadonlyMap<number, number> {
+  const cpuOf = (thread: string) => Number(read(`/proc/${pid}/task/${thread}/schedstat`)?.split(" ")[0] ?? 0);
+  return new Map(list(`/proc/${pid}/task`).map((thread) => [Number(thread), cpuOf(thread) / NANOSECONDS]));
 }
 
 const TICKS_PER_SECOND = 100;
@@ -58,6 +62,9 @@ export async function cpuDuring(pids: readonly number[], work: () => Promise<unk
   await work();
   return costOf(pids).cpuSeconds - before;
 }
+
+/** The command line of a process; empty when it is gone. */
+export const commandOf = (pid: number): string => read(`/proc/${pid}/cmdline`) ?? "";
 
 /** Null if the process has exited or is not readable. */
 function read(path: string): string | null {

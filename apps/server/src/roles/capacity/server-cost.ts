@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { costOf, processTree } from "./process-cost.ts";
+import { commandOf, costOf, cpuOfThreads, processTree } from "./process-cost.ts";
 
 /** What a server takes of its machine. */
 export interface ServerCost {
@@ -28,7 +27,7 @@ export function costOfEach(before: ServerCost, after: ServerCost, count: number)
 
 /** What the server with this process id takes while `work` runs. A process that ends meanwhile is left out. */
 export async function serverCost(pid: number, work: () => Promise<unknown>): Promise<ServerCost> {
-  const before = new Map(processTree(pid).map((one) => [one, threads(one)]));
+  const before = new Map(processTree(pid).map((one) => [one, cpuOfThreads(one)]));
   const startedAt = performance.now();
   await work();
   const seconds = (performance.now() - startedAt) / 1000;
@@ -36,7 +35,10 @@ export async function serverCost(pid: number, work: () => Promise<unknown>): Pro
   const used = pids.map((one) => {
     const earlier = before.get(one);
     // One that has come meanwhile used all of it meanwhile.
-    return [...threads(one)].map(([thread, cpu]) => ({ thread, cores: (cpu - (earlier?.get(thread) ?? 0)) / seconds }));
+    return [...cpuOfThreads(one)].map(([thread, cpu]) => ({
+      thread,
+      cores: (cpu - (earlier?.get(thread) ?? 0)) / seconds,
+    }));
   });
   const webrtc = pids.findIndex((one) => commandOf(one).includes("webrtc-child"));
   return {
@@ -45,26 +47,4 @@ export async function serverCost(pid: number, work: () => Promise<unknown>): Pro
     webrtcThread: Math.max(0, ...(used[webrtc] ?? []).map(({ cores }) => cores)),
     bytes: costOf(pids).pssBytes,
   };
-}
-
-/** CPU seconds of each thread so far. Empty when the process is gone. */
-function threads(pid: number): Map<number, number> {
-  try {
-    return new Map(
-      readdirSync(`/proc/${pid}/task`).map((thread) => {
-        const nanoseconds = Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
-        return [Number(thread), nanoseconds / 1e9];
-      }),
-    );
-  } catch {
-    return new Map();
-  }
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -2,30 +2,27 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { diskOf, isAlmostFull, openDataFolder, whoami } from "../../platform/data-folder.ts";
 import { StartupError } from "../../platform/startup-error.ts";
-import { type Check, type Finding, ok, problem, warning } from "./finding.ts";
+import { type Check, type Finding, lookAt, ok, problem, warning } from "./finding.ts";
 
 const GIGABYTE = 1e9;
 
 /** Whether a server of this user can write to its folder, and has room there. */
 export const checkDataFolder: Check = async ({ config }) => {
   const folder = resolve(config.dataDir);
-  try {
-    // One that is not there yet is not created for a look.
-    const path = existsSync(folder) ? openDataFolder(folder) : writableParentOf(folder);
-    const owner = statSync(path).uid;
-    if (path === folder && owner !== process.getuid?.())
-      return [
-        problem(
-          "data folder",
-          `${folder} belongs to user ${owner}, and you are ${whoami()}: run Weir as its owner (sudo -u '#${owner}'), or change the owner (chown -R)`,
-        ),
-      ];
-    return [roomOn(path, folder)];
-  } catch (error) {
-    if (error instanceof StartupError) return [problem("data folder", error.message)];
-    throw error;
-  }
+  return [await lookAt("data folder", () => judged(folder))];
 };
+
+function judged(folder: string): Finding {
+  // One that is not there yet is not created for a look.
+  const path = existsSync(folder) ? openDataFolder(folder) : writableParentOf(folder);
+  const owner = statSync(path).uid;
+  if (path === folder && owner !== process.getuid?.())
+    return problem(
+      "data folder",
+      `${folder} belongs to user ${owner}, and you are ${whoami()}: run Weir as its owner (sudo -u '#${owner}'), or change the owner (chown -R)`,
+    );
+  return roomOn(path, folder);
+}
 
 function roomOn(path: string, folder: string): Finding {
   const disk = diskOf(path);

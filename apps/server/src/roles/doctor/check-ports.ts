@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Listener } from "../../platform/listener.ts";
-import { StartupError } from "../../platform/startup-error.ts";
 import { listenersOf } from "../listeners.ts";
-import { type Check, type Finding, notChecked, ok, problem } from "./finding.ts";
+import { type Check, type Finding, lookAt, notChecked, ok, problem } from "./finding.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
 
@@ -19,15 +18,12 @@ export const checkPorts: Check = async ({ config, isRunning }) => {
   );
 };
 
-async function free(listener: Listener): Promise<Finding> {
+function free(listener: Listener): Promise<Finding> {
   const about = `${listener.name} port`;
-  try {
+  return lookAt(about, async () => {
     await listener.check();
     return ok(about, `${listener.port} is free`);
-  } catch (error) {
-    if (error instanceof StartupError) return problem(about, error.message);
-    throw error;
-  }
+  });
 }
 
 async function answering({ name, host, port }: Listener): Promise<Finding> {
@@ -56,18 +52,13 @@ export const checkUdp: Check = async ({ config, isRunning }) => {
   if (wanted.length === 0) return [];
   if (isRunning)
     return [notChecked("UDP", "a server has the ports: try them from another machine with weir doctor --from-outside")];
-  return Promise.all(wanted.map(udpArrives));
+  return Promise.all(
+    wanted.map((listener) => lookAt(`${listener.name} port`, () => udpArrives(`${listener.name} port`, listener))),
+  );
 };
 
-async function udpArrives(listener: Listener): Promise<Finding> {
-  const about = `${listener.name} port`;
-  let receiver: Awaited<ReturnType<Listener["openUdp"]>>;
-  try {
-    receiver = await listener.openUdp();
-  } catch (error) {
-    if (error instanceof StartupError) return problem(about, error.message);
-    throw error;
-  }
+async function udpArrives(about: string, listener: Listener): Promise<Finding> {
+  const receiver = await listener.openUdp();
   const isIpv6 = listener.host.includes(":");
   const sender = createSocket(isIpv6 ? "udp6" : "udp4");
   try {

@@ -1,8 +1,7 @@
 import type { Log } from "../../platform/log.ts";
 import { silentLog } from "../../platform/log.ts";
-import { StartupError } from "../../platform/startup-error.ts";
 import { openObjectStore } from "../../platform/storage/open-object-store.ts";
-import { type Check, ok, problem } from "./finding.ts";
+import { type Check, type Finding, lookAt, ok, problem } from "./finding.ts";
 
 /** Whether the bucket takes and gives objects, as the start of a server tries it. */
 export const checkStore: Check = async ({ config, clock }) => {
@@ -13,12 +12,10 @@ export const checkStore: Check = async ({ config, clock }) => {
     warned = second ?? String(first);
   };
   const log: Log = Object.assign(Object.create(silentLog), { warn });
-  try {
+  const look = async (): Promise<Finding> => {
     await openObjectStore({ dataFolder: config.dataDir, config, clock, log });
-  } catch (error) {
-    if (error instanceof StartupError) return [problem("object store", error.message)];
-    throw error;
-  }
-  if (warned !== "") return [problem("object store", `${warned}; check WEIR_S3_ENDPOINT and the network`)];
-  return [ok("object store", `bucket ${config.s3Bucket} takes and returns objects`)];
+    if (warned !== "") return problem("object store", `${warned}; check WEIR_S3_ENDPOINT and the network`);
+    return ok("object store", `bucket ${config.s3Bucket} takes and returns objects`);
+  };
+  return [await lookAt("object store", look)];
 };

@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import { StartupError } from "../../platform/startup-error.ts";
 import type { Config } from "../config.ts";
 
 /** What a check found: one sentence with what is wrong, and what to do. */
@@ -26,6 +27,16 @@ export const ok = (about: string, sentence: string): Finding => ({ about, state:
 export const warning = (about: string, sentence: string): Finding => ({ about, state: "warning", sentence });
 export const problem = (about: string, sentence: string): Finding => ({ about, state: "problem", sentence });
 export const notChecked = (about: string, sentence: string): Finding => ({ about, state: "not-checked", sentence });
+
+/** What `look` finds. A reason why a server would not start is a problem. */
+export async function lookAt(about: string, look: () => Finding | Promise<Finding>): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof StartupError) return problem(about, error.message);
+    throw error;
+  }
+}
 
 /** The words of an error, and of its cause where `fetch` only says that it failed. */
 export function reasonOf(error: unknown): string {
