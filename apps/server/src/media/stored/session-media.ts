@@ -59,25 +59,16 @@ export class SessionMedia {
   }
 
   /** The bytes of a segment, or a range of them, which counts from its first byte. It may have moved on since it was listed. Throws `ObjectNotFound`. */
-  async *read(rendition: string, segment: SessionSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
-    const { msn } = segment;
+  read(rendition: string, segment: SessionSegment, range?: ByteRange): AsyncIterable<Uint8Array> {
     const at = this.#sources.findIndex(({ place }) => place === segment.place);
-    for (const source of this.#sources.slice(Math.max(0, at))) {
+    const rest = this.#sources.slice(Math.max(0, at));
+    return readFirst(`${rendition}/${segment.msn}`, rest, async function* (source) {
+      const { msn } = segment;
       const isListed = source.place === segment.place;
       const found = isListed ? segment : (await source.segments(rendition, { first: msn, last: msn }))?.segments[0];
-      if (!found || found.gap) continue;
-      let hasBegun = false;
-      try {
-        for await (const bytes of source.read(rendition, found, range)) {
-          hasBegun = true;
-          yield bytes;
-        }
-        return;
-      } catch (error) {
-        if (hasBegun || !(error instanceof ObjectNotFound)) throw error;
-      }
-    }
-    throw new ObjectNotFound(`${rendition}/${msn}`);
+      if (!found || found.gap) throw new ObjectNotFound(`${rendition}/${msn}`);
+      yield* source.read(rendition, found, range);
+    });
   }
 
   /** Null if it is nowhere. */
@@ -88,6 +79,27 @@ export class SessionMedia {
     }
     return null;
   }
+}
+
+/** The bytes from the first source that has any. Throws `ObjectNotFound` where none has. */
+export async function* readFirst(
+  name: string,
+  sources: readonly SegmentSource[],
+  read: (source: SegmentSource) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  for (const source of sources) {
+    let hasBegun = false;
+    try {
+      for await (const bytes of read(source)) {
+        hasBegun = true;
+        yield bytes;
+      }
+      return;
+    } catch (error) {
+      if (hasBegun || !(error instanceof ObjectNotFound)) throw error;
+    }
+  }
+  throw new ObjectNotFound(name);
 }
 
 /** The source changed its sound between them. */

@@ -10,7 +10,7 @@ import { storedList } from "../../dvr/earlier-rows.ts";
 import { DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
 import { archiveMultivariant } from "../../stored/archive-playlists.ts";
 import type { OpenMedia } from "../../stored/open-media.ts";
-import type { SegmentSource } from "../../stored/session-media.ts";
+import { readFirst, type SegmentSource } from "../../stored/session-media.ts";
 import type { ArchiveShelf } from "../archive/archive-shelf.ts";
 import { SharedReads } from "../archive/shared-reads.ts";
 import type { Admission } from "../front/admission.ts";
@@ -177,7 +177,7 @@ export class DvrDelivery {
     const row = { ...segment, ...place, startTicks: 0, durationTicks: 0, gap: false, init: segment.init ?? "" };
     try {
       const bytes = await this.#reads.read(`${sessionId}/${rendition}/${segment.msn}`, () =>
-        readFrom(sources, rendition, row),
+        readFirst(`${rendition}/${row.msn}`, sources, (source) => source.read(rendition, row)),
       );
       return sendBuffers(req, res, typeOf(rendition), caching.immutable, [bytes]);
     } catch (error) {
@@ -206,24 +206,3 @@ const codingOf = ({ req }: MediaRequest): CodedText["coding"] & ("gzip" | null) 
   codingFor(req.headers["accept-encoding"]?.replace(/\bbr\b/g, "")) === "gzip" ? "gzip" : null;
 
 const typeOf = (rendition: string): string => (rendition.startsWith("audio") ? "audio/mp4" : "video/mp4");
-
-/** Reads a segment from the first source that has it. Throws `ObjectNotFound`. */
-async function* readFrom(
-  sources: readonly SegmentSource[],
-  rendition: string,
-  segment: Parameters<SegmentSource["read"]>[1],
-): AsyncGenerator<Uint8Array, void> {
-  for (const source of sources) {
-    let hasBegun = false;
-    try {
-      for await (const bytes of source.read(rendition, segment)) {
-        hasBegun = true;
-        yield bytes;
-      }
-      return;
-    } catch (error) {
-      if (hasBegun || !(error instanceof ObjectNotFound)) throw error;
-    }
-  }
-  throw new ObjectNotFound(`${rendition}/${segment.msn}`);
-}
