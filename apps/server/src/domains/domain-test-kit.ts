@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { Audiences } from "../platform/audience/index.ts";
-import { ManualClock, systemClock } from "../platform/clock.ts";
+import { systemClock } from "../platform/clock.ts";
 import { openDatabase } from "../platform/database.ts";
 import { createApp } from "../platform/http/app.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
+import { ManualClock } from "../platform/manual-clock-rig.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
 import type {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { ManualClock } from "../platform/clock.ts";
 import { DatabaseAway } from "../platform/database-away.ts";
+import { ManualClock } from "../platform/manual-clock-rig.ts";
 import { LastingAnswers } from "./lasting-answers.ts";
 
 const MINUTES_MS = 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../platform/clock.ts";
+import { ManualClock } from "../platform/manual-clock-rig.ts";
 import { openMediaMemory } from "./memory-pool.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
 import { Payload, type VideoTrack } from "./packet.ts";

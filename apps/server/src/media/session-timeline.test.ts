@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../platform/clock.ts";
+import { ManualClock } from "../platform/manual-clock-rig.ts";
 import type { TimelinePosition } from "../ports/index.ts";
 import { openMediaMemory } from "./memory-pool.ts";
 import { liveMultivariant } from "./packaging/hls/live-multivariant.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock, systemClock } from "./clock.ts";
+import { systemClock } from "./clock.ts";
+import { ManualClock } from "./manual-clock-rig.ts";
 import { BackOff, sleep, until } from "./retry.ts";
 
 test("waits double up to the limit and start over after a reset", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "./clock.ts";
+import { ManualClock } from "./manual-clock-rig.ts";
 import { Slices } from "./slices.ts";
 
 test("jobs take turns, with one slice of 5 ms in a turn of the event loop", async () => {

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Schema } from "../domains/index.ts";
 import type { ChannelHandler } from "../platform/channel-listener.ts";
-import { ManualClock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import { silentLog } from "../platform/log.ts";
+import { ManualClock } from "../platform/manual-clock-rig.ts";
 import type { SourceTrial, StoreAnswer } from "../ports/index.ts";
 import { notifyMediaControl, obeyMediaControl } from "./media-control.ts";
 

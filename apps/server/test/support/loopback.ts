@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { WeirClient } from "@weir/client";
 import type { NewStream, Stream } from "@weir/contract";
-import { ManualClock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { ManualClock } from "../../src/platform/manual-clock-rig.ts";
 import { createTestDatabase } from "../../src/platform/postgres/postgres-test-database.ts";
 import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
 import { readConfig } from "../../src/roles/config.ts";

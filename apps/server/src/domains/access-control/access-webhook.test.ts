@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { DatabaseAway } from "../../platform/database-away.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { OutboundAnswer, OutboundPost } from "../../platform/outbound/outbound.ts";
 import type { ViewerDetails } from "../../ports/index.ts";
 import { type AccessCallFailure, type AccessQuestion, AccessWebhooks, type Recheck } from "./access-webhook.ts";

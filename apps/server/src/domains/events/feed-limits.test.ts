@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { startTestDomains } from "../domain-test-kit.ts";
 import { streamSubject } from "../subject.ts";
 import { CredentialWatch } from "./credential-watch.ts";

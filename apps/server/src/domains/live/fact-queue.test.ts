@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { MediaFact } from "../../ports/index.ts";
 import { FactQueue } from "./fact-queue.ts";
 

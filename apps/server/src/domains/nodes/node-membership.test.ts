@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { HeldSession } from "../../ports/index.ts";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { newId } from "../ids.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { startTestDomains, viewerOf } from "../domain-test-kit.ts";
 import { ViewCounter } from "./view-counter.ts";
 import { ViewerLimit, type ViewerLimitDeps } from "./viewer-limit.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { OutboundAnswer, OutboundPost } from "../../platform/outbound/outbound.ts";
 import { callWebhook, type WebhookCall } from "./webhook-call.ts";
 

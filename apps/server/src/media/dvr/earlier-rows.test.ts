@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { RecordedSegment } from "../../ports/index.ts";
 import { loadEarlier } from "./earlier-rows.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Track } from "../packet.ts";
 import {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { PublishGrant } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Publication } from "../packet.ts";

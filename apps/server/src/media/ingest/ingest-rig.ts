@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
-import { ManualClock } from "../../platform/clock.ts";
 import { createLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type {
   PublishDecision,
   PublishGrant,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { PublishDecision } from "../../ports/index.ts";
 import { grantOf } from "./ingest-rig.ts";
 import { KeyCheck } from "./key-check.ts";

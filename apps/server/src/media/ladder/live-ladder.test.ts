@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { LadderProfile } from "../../ports/index.ts";
 import { PageMemory } from "../page-memory.ts";
 import type { SessionOutputs } from "../session-outputs.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { PageMemory } from "../page-memory.ts";
 import { LiveRendition } from "./live-rendition.ts";
 import { LiveSegment } from "./live-segment.ts";

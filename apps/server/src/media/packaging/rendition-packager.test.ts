@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { Payload } from "../packet.ts";
 import { PageMemory } from "../page-memory.ts";
 import { VIDEO } from "../testing/synthetic-source.ts";

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { Outbound, type OutboundSettings } from "../../platform/outbound/outbound.ts";
 import { PRIVATE_ADDRESS } from "../../platform/outbound/outbound-url.ts";
 import { SrtProcess } from "../srt/index.ts";

@@ -1,5 +1,5 @@
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { RestreamTarget } from "../../ports/index.ts";
 import type { LadderRequest } from "../ladder/live-ladder.ts";
 import type { Track } from "../packet.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { SrtGuest, SrtLinkHandler } from "./srt-process.ts";
 import { SrtProcessRig, TAKES_ALL } from "./srt-process-rig.ts";
 

@@ -9,7 +9,8 @@ import {
 } from "@weir/formats/mp4";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputTrack } from "mediabunny";
 import { expect, test } from "vitest";
-import { ManualClock, systemClock } from "../../platform/clock.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { MediaIndex, StoredSegment } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";

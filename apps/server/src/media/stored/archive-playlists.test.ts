@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { StoredSegment } from "../../ports/index.ts";
 import { archiveMultivariant } from "./archive-playlists.ts";

@@ -1,4 +1,4 @@
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { SessionSound, TimelinePosition } from "../../ports/index.ts";
 import { Payload, type SourcePacket, type Track } from "../packet.ts";
 import { TargetDuration } from "../timeline/target-duration.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { TooManyWaiting } from "../../platform/limits/turns.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { KeptStills } from "./kept-stills.ts";
 
 const IMAGE = Uint8Array.of(1);

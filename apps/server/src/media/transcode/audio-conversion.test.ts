@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { AudioConversion } from "./audio-conversion.ts";
 import type { TranscodeChildHandler, TranscodeChildren } from "./transcode-child-process.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { ManualClock, systemClock } from "../../platform/clock.ts";
+import { systemClock } from "../../platform/clock.ts";
 import { UNCONFINED } from "../../platform/confinement/confinement.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { chooseEncoder } from "./encoder-probe.ts";
 
 test("x264 is chosen without a probe", async () => {

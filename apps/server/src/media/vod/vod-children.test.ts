@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ManualClock, type Timer } from "../../platform/clock.ts";
+import type { Timer } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { planAsset } from "./asset-ladder.ts";
 import { makeFile } from "./media-file-rig.ts";
 import { FileRefused } from "./refusal.ts";

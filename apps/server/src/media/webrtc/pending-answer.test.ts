@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { answerOffer } from "./pending-answer.ts";
 import type { OfferRequest } from "./webrtc-endpoint.ts";
 import { REJECTED_OFFER } from "./webrtc-protocol.ts";

@@ -1,8 +1,8 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, it } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { Listener } from "../../platform/listener.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { bindingAnswer, StunResponder } from "./stun-responder.ts";
 
 const REQUEST = Buffer.from("000100002112a442000102030405060708090a0b", "hex");

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
 import { type OfferAnswer, type OfferRefusal, type OfferRequest, WebrtcEndpoint } from "./webrtc-endpoint.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { expect, test } from "vitest";
-import { ManualClock, systemClock } from "../../platform/clock.ts";
+import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
 import { findUdpPort } from "./udp-test-port.ts";
 import { type PeerHandler, WebrtcProcess } from "./webrtc-process.ts";

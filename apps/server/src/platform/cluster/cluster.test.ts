@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
 import { TrustedProxies } from "../http/trusted-proxies.ts";
 import { Listener } from "../listener.ts";
 import { silentLog } from "../log.ts";
+import { ManualClock } from "../manual-clock-rig.ts";
 import { ClusterSeal } from "./cluster-seal.ts";
 import { ClusterServer, type Forwarded, type ForwardedHandler } from "./cluster-server.ts";
 import { OtherNodes } from "./other-nodes.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../manual-clock-rig.ts";
 import { type ConnectionLimits, limitConnections } from "./connection-limits.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 

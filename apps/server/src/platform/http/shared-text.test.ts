@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
 import { codingFor } from "../http/content-coding.ts";
+import { ManualClock } from "../manual-clock-rig.ts";
 import { Slices } from "../slices.ts";
 import { SharedText } from "./shared-text.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../manual-clock-rig.ts";
 import { DeniedClients } from "./denied-clients.ts";
 
 type Answer = "admitted" | "denied" | "too-many";

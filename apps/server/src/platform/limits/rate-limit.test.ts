@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../manual-clock-rig.ts";
 import { RateLimit } from "./rate-limit.ts";
 
 const clock = new ManualClock();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
+import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import type { PlaybackContent } from "../../../ports/index.ts";
 import type { AccessRequest } from "./access-request.ts";
 import { PublicAnswers } from "./public-answers.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Audiences } from "../../../platform/audience/index.ts";
-import { ManualClock } from "../../../platform/clock.ts";
+import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { FactLog } from "../../testing/fake-gates.ts";
 import type { AccessRequest } from "./access-request.ts";
 import { PublicViewers } from "./public-viewers.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
+import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { FactLog } from "../../testing/fake-gates.ts";
 import { ViewerCounts } from "./viewer-counts.ts";
 

@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
 import { silentLog } from "../../../platform/log.ts";
+import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { LiveRendition } from "../../packaging/live-rendition.ts";
 import { PlaylistWaits } from "./playlist-waits.ts";
 

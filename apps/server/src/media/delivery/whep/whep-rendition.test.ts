@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
 import { silentLog } from "../../../platform/log.ts";
+import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { TranscodeAdmission } from "../../ladder/transcode-admission.ts";
 import { Payload, VIDEO_TRACK } from "../../packet.ts";
 import { FakeChildren } from "../../testing/fake-transcoder.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
+import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { Payload, type SourcePacket } from "../../packet.ts";
 import { PacedMemory } from "./paced-memory.ts";
 import { PacedPackets } from "./paced-packets.ts";
