@@ -10,8 +10,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
 import { GStreamerRtsp } from "./support/gstreamer-rtsp.ts";
+import { NginxRtmp } from "./support/nginx-rtmp.ts";
 
-/** Sources that nobody here wrote: files of ffmpeg over HTTP with a password, srt-live-transmit, and GStreamer's RTSP server. */
+/** Sources that nobody here wrote: files of ffmpeg over HTTP with a password, srt-live-transmit, nginx's RTMP, and GStreamer's RTSP server. */
 
 const SECONDS = 16;
 const folder = makeTestFolder("pull");
@@ -98,6 +99,42 @@ test("srt-live-transmit is called with its passphrase, plays, and is called agai
   await expect.poll(async () => (await now()).pull?.state, { timeout: 30_000 }).toBe("pulling");
   await client.streams.delete(stream.id);
   expect(arena.weir.log).not.toContain("a0secret0word");
+});
+
+test("RTMP of nginx plays, is recorded, and goes on after it was gone", async () => {
+  const { client } = arena.weir;
+  await using nginx = await NginxRtmp.start();
+  await using children = new AsyncDisposableStack();
+  const send = (program = "ffmpeg") => {
+    const args = `-v error -nostdin -re -stream_loop -1 -i file.ts -c copy -f flv ${nginx.urlOf("a0secret0name")}`;
+    const child = spawn(program, args.split(" "), { cwd: folder, stdio: "ignore" });
+    children.defer(() => void child.kill("SIGKILL"));
+  };
+  send();
+  const source = nginx.urlOf("a0secret0name");
+  await expect
+    .poll(async () => (await client.streams.tryPull({ source })).tracks.map(({ kind }) => kind).toSorted(), {
+      timeout: 30_000,
+    })
+    .toEqual(["audio", "video"]);
+  const stream = await client.streams.pull({ name: "rtmp", profiles: [], record: true, pull: { source } });
+  expect(JSON.stringify(stream)).not.toContain("a0secret0name");
+  const now = async () => (await client.streams.get(stream.id)).status;
+  const pullState = async () => (await now()).pull?.state;
+  await expect.poll(async () => (await now()).state, { timeout: 20_000 }).toBe("live");
+  const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
+  expect((await player.untilMoving(60)).audioBytes).toBeGreaterThan(0);
+  await nginx.kill();
+  await expect.poll(pullState, { timeout: 30_000 }).toBe("retrying");
+  await nginx.restart();
+  send();
+  await expect.poll(pullState, { timeout: 60_000 }).toBe("pulling");
+  await player.untilMoving(90);
+  await player.close();
+  await client.streams.terminate(stream.id);
+  // Where nginx was away, and where the file began again.
+  expect(checkTimes(await recordedTimes(stream.id))).toBeLessThanOrEqual(3);
+  expect(arena.weir.log).not.toContain("a0secret0name");
 });
 
 interface FilePacket {

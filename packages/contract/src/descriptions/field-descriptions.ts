@@ -43,7 +43,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   "Profile.name": "The name of the rendition, such as `720p0`",
   "TranscodeProfile.name": "The name of the rendition, such as `720p0`",
   "RecordingSpec.profiles": "The renditions that the recording keeps; empty for the source alone",
-  "Pull.source": "Address that begins with http:// or https://; it may hold a user name and a password",
+  "Pull.source":
+    "Address that begins with http://, https://, srt://, rtmp://, rtmps://, rtsp:// or rtsps://; it may hold a user name and a password, except with RTMP",
   "Pull.headers": "Headers of the requests to the source's host, for example for authorization",
   "Pull.isMobile": "Kept, and without effect",
   "Pull.location": "Kept, and without effect",

@@ -1,3 +1,4 @@
+export { type RtmpAddress, rtmpAddressOf } from "./address.ts";
 export { type AmfObject, type AmfValue, readAmf0, writeAmf0 } from "./amf0.ts";
 export { ChunkReader, type MessageHandler } from "./chunk-reader.ts";
 export { chunkedBytes, type MessageHeader, type OutgoingMessage, putMessage, writeMessage } from "./chunk-writer.ts";
@@ -20,10 +21,5 @@ export {
   userControlPayload,
   writeCommand,
 } from "./message.ts";
-export {
-  CLIENT_CHUNK_SIZE,
-  metadataPayload,
-  type PublishAddress,
-  type PublishClientHandler,
-  RtmpPublishClient,
-} from "./publish-client.ts";
+export { type PlayRefusal, RtmpPlayClient } from "./play-client.ts";
+export { CLIENT_CHUNK_SIZE, metadataPayload, RtmpPublishClient } from "./publish-client.ts";

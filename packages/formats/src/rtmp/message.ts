@@ -18,7 +18,7 @@ export const MESSAGE = {
   aggregate: 22,
 } as const;
 
-export const USER_CONTROL = { streamBegin: 0, pingRequest: 6, pingResponse: 7 } as const;
+export const USER_CONTROL = { streamBegin: 0, setBufferLength: 3, pingRequest: 6, pingResponse: 7 } as const;
 
 /** A command message, for example `connect` or `publish`. */
 export interface Command {

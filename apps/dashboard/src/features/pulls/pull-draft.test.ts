@@ -30,9 +30,12 @@ it("a source of which Weir hides a part is typed again", () => {
 
 it("code that others may see has no secret", () => {
   expect(masked({ source: "https://u:p@a.example/?b", headers: { A: "b" } })).toEqual({
-    source: "https://USER:PASSWORD@a.example/?b",
+    source: "https://USER:PASSWORD@a.example/?SECRET",
     headers: { A: "SECRET" },
   });
+  expect(masked({ source: "https://a.example/b?n=1&token=t=u#x" }).source).toBe("https://a.example/b?n=1&token=SECRET");
+  expect(masked({ source: "rtmp://a.example/app/key?k=v" }).source).toBe("rtmp://a.example/app/NAME?k=SECRET");
+  expect(masked({ source: "https://a.example/live.m3u8" }).source).toBe("https://a.example/live.m3u8");
   expect(masked({ source: "srt://a.example:1?streamid=s&passphrase=p" }).source).toBe(
     "srt://a.example:1?streamid=SECRET&passphrase=SECRET",
   );

@@ -3,7 +3,6 @@ import { strings } from "../../shared/strings.ts";
 
 const text = strings.pulls;
 const HIDDEN = "***";
-
 /** A source as a form has it. */
 export interface PullDraft {
   readonly source: string;
@@ -43,12 +42,23 @@ export function headersOf(lines: string): Record<string, string> | null {
 /** For code that others may see. */
 export function masked(pull: Pull): Pull {
   const { source, headers } = pull;
+  const [place = ""] = source.split(/[?#]/, 1);
+  const query = source.slice(place.length);
+  const parts = query.slice(1).split("&");
+  const shown = place
+    .replace(/^([a-z]+:\/\/)[^/]*@/i, "$1USER:PASSWORD@")
+    .replace(/^(rtmps?:\/\/.*\/)[^/]*$/i, "$1NAME");
   return {
-    source: source
-      .replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1USER:PASSWORD@")
-      .replace(/([?&](?:streamid|passphrase)=)[^&]*/gi, "$1SECRET"),
+    source: shown + query.slice(0, 1) + parts.map((part) => maskedPart(part, /^srt:/i.test(source))).join("&"),
     ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, "SECRET"])) }),
   };
+}
+
+/** One `name=value` of a query. Numbers of one or two digits are no secrets, nor are most parameters of SRT. */
+function maskedPart(part: string, isSrt: boolean): string {
+  const name = part.slice(0, part.indexOf("=") + 1);
+  const isOpen = isSrt ? !/^(streamid|passphrase)=$/i.test(name) : /^\d{0,2}$/.test(part.slice(name.length));
+  return isOpen ? part : `${name}SECRET`;
 }
 
 /** A track in words. */

@@ -1,6 +1,6 @@
 import type { Pull } from "@weir/contract";
 import { type Outbound, PULL } from "../../platform/outbound/outbound.ts";
-import { BadRequest, NotImplemented, RefusedUrl } from "../api/index.ts";
+import { BadRequest, RefusedUrl } from "../api/index.ts";
 
 const HIDDEN = "***";
 const MAX_HEADERS = 20;
@@ -19,8 +19,13 @@ const OWN_HEADERS = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
-/** What an SRT address names as secrets. */
-const SRT_SECRETS = /([?&](?:streamid|passphrase)=)[^&]*/gi;
+/** What an SRT address names as secrets. Of other schemes all values may be. */
+const SRT_SECRET = /^(streamid|passphrase)$/i;
+/** Nobody's secret is so short: channel and quality of a camera. */
+const NO_SECRET = /^\d{0,2}$/;
+/** The stream's name, which is often its key. */
+const RTMP_NAME = /^(rtmps?:\/\/.*\/)[^/]*$/i;
+const RTMP_PLACE = /^rtmps?:\/\/[^/?]+\/[^?]*\/[^/?]+(\?|$)/i;
 /** User name and password, up to the last @ before the path. */
 const CREDENTIALS = /^([a-z]+:\/\/)[^/?#\\]*@/i;
 
@@ -28,14 +33,11 @@ const CREDENTIALS = /^([a-z]+:\/\/)[^/?#\\]*@/i;
 export function checkPull({ source, headers = {} }: Pull, outbound: Pick<Outbound, "refusalOf">): void {
   const refusal = outbound.refusalOf(source, PULL);
   if (refusal !== null) throw new RefusedUrl("streams cannot be pulled from this source", refusal);
-  if (!/^(https?|srt|rtsps?):/i.test(source))
-    throw new NotImplemented(
-      "this server pulls HLS and MPEG-TS over http:// and https://, MPEG-TS over srt://, and cameras over rtsp:// and rtsps://: let the camera or encoder publish to the stream instead",
+  if (/^rtmps?:/i.test(source) && (CREDENTIALS.test(source) || !RTMP_PLACE.test(source)))
+    throw new BadRequest(
+      "an RTMP source is rtmp://host/application/name, without user name and password: put what the server wants into the query",
     );
-  if (
-    CREDENTIALS.exec(source)?.[0].includes(HIDDEN) ||
-    srtSecretsOf(source).some((part) => part.endsWith(`=${HIDDEN}`))
-  )
+  if (source.includes(HIDDEN))
     throw new BadRequest("pull.source has the hidden secrets of an answer: send the real ones");
   const given = Object.entries(headers);
   if (given.length > MAX_HEADERS) throw new BadRequest(`pull.headers may have ${MAX_HEADERS} headers`);
@@ -48,15 +50,25 @@ export function checkPull({ source, headers = {} }: Pull, outbound: Pick<Outboun
   }
 }
 
-const srtSecretsOf = (source: string): readonly string[] =>
-  /^srt:/i.test(source) ? (source.match(SRT_SECRETS) ?? []) : [];
-
 function hideSource(source: string): string {
-  const hidden = source.replace(CREDENTIALS, `$1${HIDDEN}:${HIDDEN}@`);
-  return /^srt:/i.test(source) ? hidden.replaceAll(SRT_SECRETS, `$1${HIDDEN}`) : hidden;
+  const [place = ""] = source.split(/[?#]/, 1);
+  const query = source.slice(place.length);
+  const mark = query.slice(0, 1);
+  const parts = query
+    .slice(1)
+    .split("&")
+    .map((part) => hidePart(part, /^srt:/i.test(source)));
+  return `${place.replace(CREDENTIALS, `$1${HIDDEN}:${HIDDEN}@`).replace(RTMP_NAME, `$1${HIDDEN}`)}${mark}${parts.join("&")}`;
 }
 
-/** As it is shown: without user name, password, the stream id and passphrase of SRT, and the values of headers. */
+/** One `name=value` of a query. */
+function hidePart(part: string, isSrt: boolean): string {
+  const name = part.slice(0, part.indexOf("=") + 1);
+  const isOpen = isSrt ? !SRT_SECRET.test(name.slice(0, -1)) : NO_SECRET.test(part.slice(name.length));
+  return isOpen ? part : name + HIDDEN;
+}
+
+/** As it is shown: without user name, password, the values of the query, the stream id and passphrase of SRT, the stream name of RTMP, and the values of headers. */
 export function hidePull({ source, headers, ...rest }: Pull): Pull {
   return {
     source: hideSource(source),

@@ -66,12 +66,35 @@ it("user name, password and headers of a source are in no answer, and no filter 
   expect((await put({ pull: { source, headers: { Authorization: "***" } } })).status).toBe(400);
 });
 
-it("stream id and passphrase of an SRT source are in no answer, and the hidden ones are not taken for real", async () => {
-  const source = "srt://camera.example:9000?streamid=secret1&latency=200&passphrase=secret23456";
-  const { stream } = await put({ pull: { source } });
-  expect(stream.pull).toEqual({ source: "srt://camera.example:9000?streamid=***&latency=200&passphrase=***" });
-  expect((await put({ pull: stream.pull })).status).toBe(400);
-});
+it.each([
+  [
+    "srt://camera.example:9000?streamid=secret1&latency=200&passphrase=secret23456",
+    "srt://camera.example:9000?streamid=***&latency=200&passphrase=***",
+  ],
+  ["https://cdn.example.com/a.m3u8?token=secret1&n=1#secret2", "https://cdn.example.com/a.m3u8?token=***&n=***"],
+  ["https://cdn.example.com/a.m3u8?secret1", "https://cdn.example.com/a.m3u8?***"],
+  ["https://cdn.example.com/a.m3u8#secret1", "https://cdn.example.com/a.m3u8#***"],
+  [
+    "rtsp://camera.example/live?channel=1&subtype=0&pwd=secret1",
+    "rtsp://camera.example/live?channel=1&subtype=0&pwd=***",
+  ],
+  ["rtmp://server.example/live/secret1?key=secret2", "rtmp://server.example/live/***?key=***"],
+  ["RTMPS://server.example/a/b/secret1", "RTMPS://server.example/a/b/***"],
+])(
+  "the secrets of %s are in no answer, no filter finds them, and hidden ones are not taken for real",
+  async (source, shown) => {
+    const { stream } = await put({ pull: { source } });
+    expect(stream.pull).toEqual({ source: shown });
+    expect((await put({ pull: stream.pull })).status).toBe(400);
+    const filters = JSON.stringify([{ id: "pull.source", value: source }]);
+    expect((await kit.call("GET", `/api/stream?filters=${encodeURIComponent(filters)}`)).json()).toEqual([]);
+  },
+);
+
+it.each(["rtmp://user:word@server.example/live/a", "rtmp://server.example/live", "rtmp://server.example/live/?a/b"])(
+  "%s is no RTMP source",
+  async (source) => expect((await put({ pull: { source } })).status).toBe(400),
+);
 
 it.each([{ host: "a" }, { "Content-Length": "1" }, { "a b": "c" }, { a: "b\r\nc: d" }])(
   "the headers %j are refused",

@@ -17,8 +17,11 @@ export const streamFields: ListFields = {
   // No stream has a parent, and accounts have no e-mail address: filters on either match nothing.
   parentId: { kind: "id", column: sql`null::uuid` },
   "user.email": { kind: "text", column: sql`null::text` },
-  // Without its user name and password, so that nobody finds them by filtering.
-  "pull.source": { kind: "text", column: sql`regexp_replace(pull->>'source', '^([a-zA-Z]+://)[^/?#]*@', '\\1')` },
+  // Without its user name, password, query and RTMP stream name, so that nobody finds them by filtering.
+  "pull.source": {
+    kind: "text",
+    column: sql`regexp_replace(regexp_replace(regexp_replace(pull->>'source', '^([a-zA-Z]+://)[^/?#]*@', '\\1'), '[?#].*$', ''), '^(rtmps?://.*/)[^/]*$', '\\1', 'i')`,
+  },
   isActive: { kind: "boolean", column: sql`(state <> 'idle')` },
   isHealthy: { kind: "boolean", column: verdictInSql },
 };

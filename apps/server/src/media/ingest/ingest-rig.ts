@@ -106,3 +106,6 @@ export class IngestRig {
 export function grantOf(epoch: number): PublishDecision {
   return { ok: true, grant: { streamId: "stream", projectId: "project", playbackId: "playback", epoch } };
 }
+
+/** Memory of the garbage collector. */
+export const PLAIN_MEMORY = { allocate: (bytes: number) => new Uint8Array(bytes), release() {} };

@@ -209,7 +209,7 @@ const redirect = writeMessage(
 );
 
 test.each<[string, (socket: Socket) => void, string]>([
-  ["answers garbage", (socket) => void socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"), "it does not speak RTMP."],
+  ["answers garbage", (socket) => void socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"), "does not speak RTMP."],
   [
     "shakes hands and answers garbage",
     (socket) => shakeAndSay(socket, new Uint8Array(64).fill(0xff)),

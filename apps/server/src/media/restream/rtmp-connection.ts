@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { FormatError } from "@weir/formats/bits";
-import { RtmpPublishClient } from "@weir/formats/rtmp";
+import { type RtmpAddress, RtmpPublishClient, rtmpAddressOf } from "@weir/formats/rtmp";
 import { FORWARD, type Outbound } from "../../platform/outbound/outbound.ts";
 import { ConnectionLife, type ConnectionSettings } from "./connection-life.ts";
 import { failureOfConnection } from "./refused-connection.ts";
 import { RtmpFormat } from "./rtmp-format.ts";
-import { cleanWords, type RtmpAddress, rtmpAddressOf } from "./target-address.ts";
+import { cleanWords } from "./target-address.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
 /** Time for a target to read the end of the broadcast. */

@@ -1,29 +1,7 @@
-import type { PublishAddress } from "@weir/formats/rtmp";
-
 const MAX_WORDS = 200;
 /** Shorter parts of a URL are common words like `app` or `live`. For the stream key the limit is lower. */
 const MIN_SECRET = 5;
 const MIN_KEY = 3;
-
-/** The parts of an RTMP URL. Everything but the host may be secret. */
-export interface RtmpAddress extends PublishAddress {
-  readonly isSecure: boolean;
-}
-
-/** Null for URLs that are not RTMP or have no stream key. The key is everything after the last slash, including the query. */
-export function rtmpAddressOf(url: string): RtmpAddress | null {
-  const [, scheme = "", host = "", app = "", streamName = ""] =
-    /^(rtmps?):\/\/([^/]+)\/([^?]*)\/([^/?][^/]*)$/i.exec(splitQuery(url)) ?? [];
-  if (streamName === "") return null;
-  const name = host.slice(host.lastIndexOf("@") + 1);
-  const query = url.slice(splitQuery(url).length);
-  return {
-    isSecure: scheme.toLowerCase() === "rtmps",
-    app,
-    tcUrl: `${scheme.toLowerCase()}://${name}/${app}`,
-    streamName: streamName + query,
-  };
-}
 
 const splitQuery = (url: string): string => url.split("?")[0] ?? "";
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../../platform/clock.ts";
 import { Outbound } from "../../../platform/outbound/outbound.ts";
+import { PLAIN_MEMORY } from "../ingest-rig.ts";
 import { openSource } from "./open-source.ts";
 
 const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
@@ -48,7 +49,13 @@ async function read(url: string, { own = [], open = ["127.0.0.1"], headers = {} 
     own: () => ({ ports: own, publicUrl: "https://weir.example" }),
   });
   const srt = { connect: () => ({ send() {}, close() {} }) };
-  const settings = { outbound, srt, clock: systemClock, signal: new AbortController().signal };
+  const settings = {
+    outbound,
+    srt,
+    clock: systemClock,
+    memory: PLAIN_MEMORY,
+    signal: new AbortController().signal,
+  };
   const chunks: Uint8Array[] = [];
   for await (const chunk of openSource({ url, headers }, settings)) chunks.push(chunk);
   return Buffer.concat(chunks);

@@ -1,9 +1,10 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Outbound } from "../../../platform/outbound/outbound.ts";
 import type { PullSource } from "../../../ports/index.ts";
+import type { PayloadMemory } from "../../packet.ts";
 import type { SrtProcess } from "../../srt/index.ts";
 import { HlsSource } from "./hls-source.ts";
-import { SourceProblem } from "./source-problem.ts";
+import { CLOSED, SourceProblem } from "./source-problem.ts";
 import { SourceRequests } from "./source-requests.ts";
 import { srtSource } from "./srt/srt-source.ts";
 
@@ -15,6 +16,8 @@ export interface SourceOpening {
   readonly outbound: Pick<Outbound, "send" | "find" | "dial">;
   readonly srt: Pick<SrtProcess, "connect">;
   readonly clock: Clock;
+  /** For what is read in pieces that packets are made of. */
+  readonly memory: PayloadMemory & { allocate(bytes: number): Uint8Array };
   readonly signal: AbortSignal;
 }
 
@@ -55,7 +58,7 @@ async function* httpSource(
   } finally {
     await chunks.return?.();
   }
-  if (body.bytes === null) throw new SourceProblem("The source closed the connection.");
+  if (body.bytes === null) throw new SourceProblem(CLOSED);
 }
 
 async function firstBytes(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {

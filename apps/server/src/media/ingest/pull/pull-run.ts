@@ -88,12 +88,14 @@ export class PullRun {
 
   async #pull<Piece>(source: PullSource, kind: SourceKind<Piece>): Promise<PullEnd> {
     const { publishing, children, outbound, srt, memory } = this.#settings;
-    const { clock } = publishing;
+    const { clock, hub } = publishing;
     const onPublishing = () => this.#tell("pulling", null);
     const publisher = new PullPublisher(source, kind, { publishing, children, memory, onPublishing });
     this.#publisher = publisher;
     try {
-      const media = kind.open(source, { outbound, srt, clock, signal: publisher.signal });
+      const media = kind.open(source, {
+        ...{ outbound, srt, clock, memory: hub.memory.packets, signal: publisher.signal },
+      });
       return await publisher.run(media, source.streamKey);
     } finally {
       this.#publisher = null;

@@ -7,3 +7,7 @@ export const UNREACHABLE =
 export const LOST = "The connection to the source was lost, or brought nothing for 15 s.";
 
 export const notCalled = (why: string): string => `The source leads to an address that is not called: ${why}.`;
+export const CLOSED = "The source closed the connection.";
+
+/** `why` is of its certificate. */
+export const untrusted = (why: string): string => `The source cannot be trusted: ${why}.`;

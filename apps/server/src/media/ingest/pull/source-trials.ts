@@ -93,7 +93,7 @@ class Trial {
     const packets = kind.reader(sink, { clock, log, children, memory });
     let bytes = 0;
     try {
-      for await (const piece of kind.open(source, { outbound, srt, clock, signal })) {
+      for await (const piece of kind.open(source, { outbound, srt, clock, memory, signal })) {
         if (signal.aborted) break;
         this.#isHeard = true;
         bytes += ArrayBuffer.isView(piece) ? piece.byteLength : 0;

@@ -3,7 +3,7 @@ import { FormatError } from "@weir/formats/bits";
 import { RtspReader, type RtspRequest, type RtspResponse } from "@weir/formats/rtsp";
 import type { Clock } from "../../../../platform/clock.ts";
 import { failureOf, type Outbound, PULL } from "../../../../platform/outbound/outbound.ts";
-import { LOST, SourceProblem, UNREACHABLE } from "../source-problem.ts";
+import { CLOSED, LOST, notCalled, SourceProblem, UNREACHABLE, untrusted } from "../source-problem.ts";
 import type { RtspCredentials } from "./rtsp-credentials.ts";
 
 /** From a request, or the connection's begin, to the whole answer. */
@@ -45,7 +45,7 @@ export class RtspConnection implements Disposable {
   static async open(url: string, settings: RtspConnectionSettings): Promise<RtspConnection> {
     settings.signal.throwIfAborted();
     const socket = settings.outbound.dial({ url, purpose: PULL, isSecure: /^rtsps:/i.test(url) });
-    if (typeof socket === "string") throw new SourceProblem(refused(socket));
+    if (typeof socket === "string") throw new SourceProblem(notCalled(socket));
     const connection = new RtspConnection(socket, /^rtsps:/i.test(url), settings);
     try {
       await connection.#until(() => connection.#isOpen, UNREACHABLE);
@@ -72,9 +72,7 @@ export class RtspConnection implements Disposable {
     });
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", (error) => this.#fail(new SourceProblem(this.#isOpen ? LOST : sentenceOf(error))));
-    socket.on("close", () =>
-      this.#fail(new SourceProblem(this.#isOpen ? "The source closed the connection." : UNREACHABLE)),
-    );
+    socket.on("close", () => this.#fail(new SourceProblem(this.#isOpen ? CLOSED : UNREACHABLE)));
   }
 
   /** Sends a request, with credentials if the server wants them. Throws `SourceProblem`, and the signal's reason. */
@@ -198,10 +196,8 @@ export class RtspConnection implements Disposable {
   }
 }
 
-const refused = (why: string): string => `The source leads to an address that is not called: ${why}.`;
-
 function sentenceOf(error: Error): string {
   const { sentence, isRefused } = failureOf(error);
-  if (isRefused) return refused(sentence);
-  return sentence.includes("certificate") ? `The source cannot be trusted: ${sentence}.` : UNREACHABLE;
+  if (isRefused) return notCalled(sentence);
+  return sentence.includes("certificate") ? untrusted(sentence) : UNREACHABLE;
 }

@@ -10,6 +10,7 @@ import { ManualClock } from "../../../../platform/manual-clock-rig.ts";
 import { Outbound } from "../../../../platform/outbound/outbound.ts";
 import type { SourcePacket, Track } from "../../../packet.ts";
 import { FakeChildren } from "../../../testing/fake-transcoder.ts";
+import { PLAIN_MEMORY } from "../../ingest-rig.ts";
 import { openRtsp, placeOf, type RtspPiece } from "./rtsp-source.ts";
 import { interleaved, RtspTestServer, type Script } from "./rtsp-test-server.ts";
 import { RtspToPackets } from "./rtsp-to-packets.ts";
@@ -96,6 +97,7 @@ function open(url: string, { clock, own = [], open: networks = ["127.0.0.1"], si
       outbound,
       srt: { connect: () => ({ send() {}, close() {} }) },
       clock: clock ?? systemClock,
+      memory: PLAIN_MEMORY,
       signal: signal ?? new AbortController().signal,
     },
   );
