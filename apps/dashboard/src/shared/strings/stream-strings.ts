@@ -281,6 +281,9 @@ export const streamStrings = {
     record: "Record each broadcast",
     recordHint: "Applies from the next session.",
     recordLive: "Recording cannot change while the stream is live. End the broadcast first.",
+    slate: "Slate for viewers",
+    slateHint:
+      "While the encoder may reconnect, viewers see the last picture instead of a stall. Applies from the next session.",
     rename: "Rename",
   },
 } as const;
