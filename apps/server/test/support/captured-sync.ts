@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findProgram } from "./foreign-players.ts";
 
 const WHITE_ABOVE = 128;
-/** A flash and a beep further apart belong to different seconds. */
-const MAX_DISTANCE_SECONDS = 0.5;
+/** A flash and a beep further apart do not belong together: the keyframe of a slate may be a flash itself, and is silent. */
+const MAX_DISTANCE_SECONDS = 0.2;
 
 /** How far apart the flashes and beeps of a stream were, as ffmpeg read them. */
 export interface CapturedSync {
@@ -15,7 +16,9 @@ export interface CapturedSync {
 }
 
 async function ffmpeg(args: readonly string[], signal?: AbortSignal): Promise<string> {
-  const child = spawn("ffmpeg", ["-hide_banner", "-nostdin", ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(findProgram("ffmpeg"), ["-hide_banner", "-nostdin", ...args], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let log = "";
   child.stderr.on("data", (chunk) => {
     log += chunk;

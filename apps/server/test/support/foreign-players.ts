@@ -81,7 +81,8 @@ const PROGRAMS = {
   ffmpeg: { program: "ffmpeg", packages: "ffmpeg" },
 };
 
-function find(name: keyof typeof PROGRAMS): string {
+/** Where a program is; throws what to install. */
+export function findProgram(name: keyof typeof PROGRAMS): string {
   const { program, packages } = PROGRAMS[name];
   const folder = (process.env.PATH ?? "").split(":").find((folder) => existsSync(join(folder, program)));
   if (folder) return join(folder, program);
@@ -131,19 +132,19 @@ export class NativePlayer {
   static gstreamer(url: string): NativePlayer {
     const video = "progressreport update-freq=1 ! fakesink sync=true";
     const args = `uridecodebin uri=${url} name=d d. ! queue ! videoconvert ! ${video} d. ! queue ! audioconvert ! fakesink sync=true`;
-    return new NativePlayer(find("gstreamer"), args.split(" "), /progressreport0 \([\d:]+\): (\d+)/g);
+    return new NativePlayer(findProgram("gstreamer"), args.split(" "), /progressreport0 \([\d:]+\): (\d+)/g);
   }
 
   static ffmpeg(url: string): NativePlayer {
     const args = ["-i", url, "-v", "warning", "-progress", "pipe:1", "-stats_period", "0.2", "-f", "null", "-"];
-    return new NativePlayer(find("ffmpeg"), ["-hide_banner", "-nostdin", ...args], /out_time_us=(\d+)/g, {
+    return new NativePlayer(findProgram("ffmpeg"), ["-hide_banner", "-nostdin", ...args], /out_time_us=(\d+)/g, {
       perSecond: 1e6,
     });
   }
 
   static vlc(url: string): NativePlayer {
     const args = ["-I", "dummy", "--vout", "dummy", "--aout", "dummy", "--play-and-exit", "-vv", url];
-    return new NativePlayer(find("vlc"), args, /cached\.i_time \((\d+)\)/g, { perSecond: 1e6, asNobody: true });
+    return new NativePlayer(findProgram("vlc"), args, /cached\.i_time \((\d+)\)/g, { perSecond: 1e6, asNobody: true });
   }
 
   get position(): number | null {
