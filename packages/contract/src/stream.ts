@@ -130,7 +130,7 @@ export const RetentionDays = Type.Integer({
 /** Weir addition. */
 export const Dvr = Type.Union([Type.Integer({ minimum: 1, maximum: 1_440 }), Type.Literal("session")], {
   description:
-    "How far viewers can go back while the stream is live: minutes, or `session` for its whole session. Needs `record`. Applies from the next session on",
+    "How far viewers can go back while the stream is live: minutes, or `session` for its whole session. Without `record`, what they can go back to is deleted when it is over. Applies from the next session on",
 });
 export type Dvr = Static<typeof Dvr>;
 

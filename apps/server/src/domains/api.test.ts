@@ -93,7 +93,6 @@ describe("streams", () => {
     ],
     [{ profiles: [{ ...rung, fps: 241 }] }, 'profile "a" has more than 240 frames per second: lower its fps'],
     [{ recordingSpec: { profiles: [] } }, "recordingSpec is only supported with record=true"],
-    [{ dvr: "session" }, "dvr is only supported with record=true: set record, or set dvr to null"],
     [{ multistream: { targets: [{ profile: "source" }] } }, 'multistream target must have either an "id" or a "spec"'],
     [{ multistream: { targets: [{ profile: "source", id: "nope" }] } }, 'multistream target not found: "nope"'],
     [

@@ -42,10 +42,17 @@ it("an ended session can be gone back in by its stream alone, once its recording
   expect(await mediaCatalogue.dvrRecording(stream.id, "no-id")).toBeNull();
 });
 
-it("dvr is off again with null, and goes with record", async () => {
-  await set({ dvr: 5 });
-  expect((await set({ record: false })).statusCode).toBe(400);
+it("a session that is not recorded keeps all its renditions for those who go back", async () => {
+  const profiles = [{ name: "low", width: 640, height: 360, bitrate: 500_000, fps: 0 }];
+  expect((await set({ dvr: 5, record: false, profiles })).statusCode).toBe(204);
+  const { start } = await publish();
+  expect(start).toMatchObject({ record: false, dvrSeconds: 300, recordedProfiles: ["low"] });
+  const url = `http://weir.test/hls/${stream.playbackId}/index.m3u8?dvr=1`;
+  expect(await dvrPlayback()).toEqual([{ hrn: "HLS (TS)", type: "html5/application/vnd.apple.mpegurl", url }]);
+});
+
+it("dvr is off again with null, with or without record", async () => {
+  await set({ dvr: 5, record: false });
   expect((await set({ record: false, dvr: null })).statusCode).toBe(204);
-  expect((await set({ dvr: 5 })).statusCode).toBe(400);
   expect((await kit.call("GET", `/api/stream/${stream.id}`)).json()).not.toHaveProperty("dvr");
 });

@@ -27,6 +27,7 @@ import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
 import type { PageMemory } from "./page-memory.ts";
+import { DvrSpool } from "./recording/dvr-spool.ts";
 import { listSpool, recoverSpool } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
@@ -48,6 +49,8 @@ export { MEDIA_PREFIXES } from "./media-routes.ts";
 export { Restreaming } from "./restream/restreaming.ts";
 export { openAssetPipeline } from "./vod/open-asset-pipeline.ts";
 
+/** A session that a kill interrupted goes on within the reconnect window; a publisher may have begun to connect at its end. */
+const RESUME_MARGIN_MS = 60_000;
 /** A clip is made of what is in the object store by then. */
 const MAX_SEAL_MS = 10_000;
 
@@ -57,6 +60,8 @@ export interface MediaPlaneSettings
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   /** Room where the spool lies; the object store knows its own. */
+  /** What viewers can go back to in sessions that are not recorded. The same disk. */
+  readonly dvrDir: string;
   readonly spoolFreeBytes: () => number;
 }
 
@@ -88,12 +93,13 @@ export class MediaPlane implements HeldSessions {
   #whep: WhepDelivery | null = null;
   #webrtc: MediaHandler = nothingHere;
   readonly #disk: SpoolDisk;
+  readonly #dvrSpool: DvrSpool;
   readonly #sealer: SpanSealer;
   readonly #windows: WindowKeeper;
   readonly #closing = new AbortController();
 
   constructor(settings: MediaPlaneSettings) {
-    const { clock, log, eventSink, store, spoolDir, spoolFreeBytes } = settings;
+    const { clock, log, eventSink, store, spoolDir, dvrDir, spoolFreeBytes, reconnectWindowMs } = settings;
     this.#settings = settings;
     const disk = new SpoolDisk({ folder: spoolDir, freeBytes: spoolFreeBytes });
     const sealer = new SpanSealer({ clock, log, store, eventSink });
@@ -104,12 +110,18 @@ export class MediaPlane implements HeldSessions {
       ...settings,
       memory: this.memory,
       recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),
-      createRecorder: ({ projectId, streamId }, { sessionId }, part, dvr) => {
+      createRecorder: ({ projectId, streamId }, { sessionId, record }, part, dvr) => {
         const owner = { projectId, streamId, sessionId, part };
+        if (!record && dvr) return this.#dvrSpool.recorder(owner, dvr);
         const onWritten = (rows: readonly RecordedSegment[]) => dvr?.recorded(rows);
         return new SessionRecorder({ clock, log, eventSink, disk, sealer, ...owner, onWritten });
       },
       createDvr: (grant, start) => this.#openDvr(grant, start),
+    });
+    this.#dvrSpool = new DvrSpool({
+      ...{ clock, log, eventSink, folder: dvrDir, freeBytes: spoolFreeBytes },
+      isHeld: (sessionId) => this.#hub.session(sessionId) !== undefined,
+      resumeMs: reconnectWindowMs + RESUME_MARGIN_MS,
     });
     const playback = new Playback({ ...settings, live: this.#hub, children: settings.ladder.children });
     this.#playback = playback;
@@ -127,6 +139,7 @@ export class MediaPlane implements HeldSessions {
     const { clock, log, eventSink } = this.#settings;
     await this.#disk.makeFolder(this.#disk.folder);
     await chmod(this.#disk.folder, 0o700);
+    await this.#dvrSpool.start();
     const left = await listSpool(this.#disk.folder);
     // Before anybody judges what became of them; reading them takes longer.
     for (const fact of spooledFacts(left, clock.now())) eventSink.report(fact);
@@ -135,11 +148,11 @@ export class MediaPlane implements HeldSessions {
 
   #openDvr({ projectId }: PublishGrant, { sessionId, dvrSeconds, record, resume }: SessionStart): SessionDvr | null {
     const { clock, log, store, catalogue } = this.#settings;
-    if (dvrSeconds === null || !record) return null;
-    const spool = new SpoolSource(this.#disk.folder, sessionId);
+    if (dvrSeconds === null) return null;
+    const spool = record ? new SpoolSource(this.#disk.folder, sessionId) : this.#dvrSpool.source(sessionId);
     const stored = new StoredMedia(emptyIndex(projectId, sessionId), store);
-    const dvr = new SessionDvr({ windowSeconds: dvrSeconds, sources: [spool, stored] });
-    const readIndex = () => catalogue.sealedIndex(sessionId);
+    const dvr = new SessionDvr({ windowSeconds: dvrSeconds, sources: record ? [spool, stored] : [spool] });
+    const readIndex = async () => (record ? catalogue.sealedIndex(sessionId) : null);
     const { signal } = this.#closing;
     const earlier = {
       clock,
@@ -246,6 +259,7 @@ export class MediaPlane implements HeldSessions {
     this.#whep?.close();
     this.#playback.close();
     await this.#hub.close();
+    await this.#dvrSpool.close();
     await this.#sealer.close();
   }
 }
@@ -253,6 +267,10 @@ export class MediaPlane implements HeldSessions {
 /** Of media whose segments are known elsewhere. */
 function emptyIndex(projectId: string, id: string): MediaIndex {
   return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions: [] };
+}
+
+export function dvrDirOf(dataDir: string): string {
+  return join(dataDir, "dvr");
 }
 
 export function spoolDirOf(dataDir: string): string {

@@ -31,6 +31,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "pg",
   "objects",
   "spool",
+  "dvr",
   "clips",
   "sources",
   "uploads",

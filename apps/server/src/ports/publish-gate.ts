@@ -77,7 +77,7 @@ export interface SessionStart {
   readonly slate: "off" | "last-picture";
   /** How far viewers can go back while it is live, in seconds; null where they cannot. */
   readonly dvrSeconds: number | null;
-  /** Names of the profiles whose rungs the recording contains beside the source. */
+  /** Names of the profiles whose rungs are kept beside the source, in the recording or for viewers who go back. */
   readonly recordedProfiles: readonly string[];
   /** The ladder of the session, fixed at its start; empty for source only. */
   readonly profiles: readonly LadderProfile[];

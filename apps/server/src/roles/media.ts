@@ -1,5 +1,5 @@
 import type { Domains, Schema } from "../domains/index.ts";
-import { MediaPlane, Restreaming, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
+import { dvrDirOf, MediaPlane, Restreaming, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { SrtProcess } from "../media/srt/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
@@ -73,6 +73,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     audiences,
     maxReads: budget.storedReads,
     spoolDir: spoolDirOf(dataFolder),
+    dvrDir: dvrDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
     ladder: {
       admission,

@@ -108,7 +108,9 @@ export class StreamPublishGate implements PublishGate {
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
       const { id: sessionId, position: resume, previousEpoch, record, dvrSeconds, profiles } = session;
-      const kept = record ? recordedProfiles(stream.recordingSpec, profiles).map(({ name }) => name) : [];
+      const kept =
+        record || dvrSeconds !== null ? recordedProfiles(record ? stream.recordingSpec : null, profiles) : [];
+
       const { id: streamId, owner } = stream;
       const begun = [
         ...(isActive(before) ? [] : [stateEvent(stream, at)]),
@@ -117,7 +119,7 @@ export class StreamPublishGate implements PublishGate {
       await events.append(trx, [...ended, ...begun]);
       const isDefault = isDefaultLadder(profiles);
       const targets = await targetsToForward(trx, streamId);
-      const ladder = { recordedProfiles: kept, profiles, isDefaultLadder: isDefault };
+      const ladder = { recordedProfiles: kept.map(({ name }) => name), profiles, isDefaultLadder: isDefault };
       const taken = { lastTargetDuration: last?.targetDuration ?? null, lastSound: last?.sound ?? null };
       const { slate } = stream;
       const start = { sessionId, resume, previousEpoch, ...taken, record, slate, dvrSeconds, ...ladder, targets };
@@ -182,6 +184,6 @@ function isDefaultLadder(profiles: readonly Profile[]): boolean {
 function seedOf(stream: LiveStream, dvrMaxHours: number) {
   const { id, owner, name, profiles, record, recordingSpec, dvrMinutes, epoch } = stream;
   const mostSeconds = dvrMaxHours * 3600;
-  const dvrSeconds = record && dvrMinutes !== null ? Math.min(dvrMinutes * 60 || mostSeconds, mostSeconds) : null;
+  const dvrSeconds = dvrMinutes !== null ? Math.min(dvrMinutes * 60 || mostSeconds, mostSeconds) : null;
   return { streamId: id, owner, name, profiles, record, recordingSpec, dvrSeconds, epoch };
 }

@@ -36,12 +36,6 @@ export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], re
   if (recordingSpec && !record) throw new BadRequest("recordingSpec is only supported with record=true");
 }
 
-/** `record` and `dvr` are their values after the request. */
-export function checkDvr(dvr: NewStream["dvr"], record: boolean): void {
-  if (dvr != null && !record)
-    throw new BadRequest("dvr is only supported with record=true: set record, or set dvr to null");
-}
-
 /** As stored: minutes, or 0 for the whole session. */
 export const minutesOf = (dvr: NewStream["dvr"]): number | null => (dvr === "session" ? 0 : (dvr ?? null));
 

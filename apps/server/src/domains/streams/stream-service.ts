@@ -25,13 +25,11 @@ import { sessionsOfStreams } from "../sessions/index.ts";
 import type { DomainConfig } from "../settings.ts";
 import { streamRecord } from "./stream-record.ts";
 import {
-  checkDvr,
   checkProfiles,
   checkRecordingSpec,
   checkTargets,
   checkUserTags,
   creatorValue,
-  dvrOf,
   minutesOf,
   storedSlate,
 } from "./stream-rules.ts";
@@ -227,7 +225,6 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(input.userTags);
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
-    checkDvr(input.dvr, input.record ?? false);
     checkTargets(input.multistream?.targets ?? [], profiles);
     checkSrtPassphrase(input);
     if (input.pull) checkPull(input.pull, this.#deps.outbound);
@@ -296,7 +293,6 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(patch.userTags);
     checkRecordingSpec(patch.recordingSpec, record);
-    checkDvr(patch.dvr === undefined ? dvrOf(row.dvr_minutes) : patch.dvr, record);
     const targets = patch.multistream?.targets;
     if (targets) checkTargets(targets, row.profiles);
     const owner = { projectId: row.project_id, userId: row.user_id };

@@ -26,6 +26,8 @@ const SKIP_UNTIL_TARGET_DURATIONS = 6;
 const TIME_EVERY_MS = 60_000;
 /** A hole in the numbers up to this size is listed as gaps; over a larger one, as a session leaves when it moves to another node, the numbers join. */
 const MAX_FILLED = 1_000;
+/** How long segments that left the list can be asked for, or as long as the list is if that is less: who has just read it may. */
+const SERVED_AFTER_SECONDS = 3_600;
 /** Of old segments that leave the list with a new one. */
 const MAX_LEAVING = 2;
 
@@ -79,6 +81,14 @@ export class DvrList {
   get lastMsn(): number {
     const block = this.#blocks.at(-1);
     return block ? block.msnAt(block.count - 1) : -1;
+  }
+
+  /** Number of the oldest segment whose bytes must be here: some that left the list are still asked for. */
+  get oldestServed(): number {
+    let index = this.#listed.index;
+    const most = Math.min(this.#windowSeconds, SERVED_AFTER_SECONDS);
+    for (let seconds = 0; index > 0 && seconds < most; index--) seconds += this.#at(index - 1).segment.seconds;
+    return this.#count === 0 ? 0 : this.#at(index).segment.msn;
   }
 
   /** Segments in the list. */

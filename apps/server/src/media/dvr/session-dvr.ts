@@ -11,6 +11,9 @@ import { type DvrEdge, DvrList, type PlacedSegment } from "./dvr-list.ts";
 /** Name of the playlists that go back. Those of live viewers stay as they are. */
 export const DVR_PLAYLIST = "dvr.m3u8";
 
+/** Segments. A rendition that is further behind the others has stopped. */
+const MOST_BEHIND = 100;
+
 /** What a session is rewound by. */
 export interface SessionDvrSettings {
   /** How far viewers can go back. */
@@ -125,6 +128,15 @@ export class SessionDvr {
 
   hasInit(rendition: string, init: string): boolean {
     return this.#lists.get(rendition)?.hasInit(init) ?? false;
+  }
+
+  /** Number of the oldest segment whose bytes must be here, in any rendition that goes on. */
+  get oldestServed(): number {
+    if (!this.#isReady || this.#lists.size === 0) return 0;
+    const lists = [...this.#lists.values()];
+    const newest = Math.max(...lists.map(({ lastMsn }) => lastMsn));
+    const growing = lists.filter(({ lastMsn }) => lastMsn > newest - MOST_BEHIND);
+    return Math.min(...growing.map((list) => list.oldestServed));
   }
 
   /** Where segments are after the live window. */

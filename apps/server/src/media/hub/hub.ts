@@ -235,6 +235,7 @@ export class Hub {
     const { publishGate, memory, createRecorder, createDvr } = this.#settings;
     const dvr = createDvr(grant, start);
     const recorderOf = (part: ChapterPart) => createRecorder(grant, start, part, dvr);
+    const isKept = start.record || dvr !== null;
     const session = new LiveSession({
       ...this.#settings,
       memory: memory.parts,
@@ -242,8 +243,8 @@ export class Hub {
       grant,
       start,
       dvr,
-      recorder: start.record ? recorderOf("source") : null,
-      rungRecorder: start.recordedProfiles.length > 0 ? recorderOf("rungs") : null,
+      recorder: isKept ? recorderOf("source") : null,
+      rungRecorder: isKept && start.recordedProfiles.length > 0 ? recorderOf("rungs") : null,
       onFinished: (finished) => this.#finished(finished),
       // A node without its lease cannot know whether the session goes on at another.
       onWindowOver: (over) => (publishGate.hasLease() ? over.finish() : this.#leave(over)),

@@ -235,7 +235,7 @@ export class LiveSession {
   }
 
   get isRecorded(): boolean {
-    return this.#settings.recorder !== null;
+    return this.#settings.start.record;
   }
 
   /**

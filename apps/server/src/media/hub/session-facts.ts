@@ -17,9 +17,9 @@ export interface SessionFactsSettings {
   readonly recordingRoom: () => RecordingRoom;
   /** Null if viewers cannot go back. */
   readonly dvr: SessionDvr | null;
-  /** Null if the session is not recorded. */
+  /** Null if the session is neither recorded nor kept for those who go back. */
   readonly recorder: SessionRecorder | null;
-  /** Null if the recording has no rungs. */
+  /** Null if that has no rungs. */
   readonly rungRecorder: SessionRecorder | null;
 }
 
@@ -29,6 +29,7 @@ interface FactSubject {
   readonly streamId: string;
   /** Of its current publisher. */
   readonly epoch: number;
+  readonly isRecorded: boolean;
 }
 
 /** Reports the facts of one session; those of segments by way of its recorders, which have each on the disk before they report it. */
@@ -121,12 +122,12 @@ export class SessionFacts {
   }
 
   metrics(figures: MeasuredFigures): void {
-    const { eventSink, recorder, recordingRoom } = this.#settings;
+    const { eventSink, recordingRoom } = this.#settings;
     const fact: SourceMetrics = {
       type: "source-metrics",
       ...this.#about(),
       ...figures,
-      recordingRoom: recorder ? recordingRoom() : null,
+      recordingRoom: this.#subject.isRecorded ? recordingRoom() : null,
     };
     eventSink.report(fact);
   }

@@ -1,5 +1,5 @@
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { MediaFact, RecordedSegment, StoredTrack } from "../../ports/index.ts";
+import type { EventSink, MediaFact, RecordedSegment, StoredTrack } from "../../ports/index.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { storedRowOf } from "../stored/live-rows.ts";
 import { storedTrackOf } from "../stored/stored-track.ts";
@@ -21,7 +21,8 @@ const MAX_SYNC_MS = 5_000;
 const RETRY_MS = 30_000;
 
 /** Rungs are recorded separately, because they arrive some seconds later. */
-export interface SessionRecorderSettings extends Omit<SpanSealerSettings, "store">, ChapterOwner {
+export interface SessionRecorderSettings extends Omit<SpanSealerSettings, "store" | "eventSink">, ChapterOwner {
+  readonly eventSink: Pick<EventSink, "report" | "lost">;
   readonly disk: SpoolDisk;
   readonly sealer: Pick<SpanSealer, "add">;
   /** Where segments are now, as soon as they are written. */

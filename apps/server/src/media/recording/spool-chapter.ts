@@ -25,6 +25,13 @@ export function chapterFolder(spool: string, owner: ChapterOwner, epoch: number,
   return join(spool, [owner.projectId, owner.sessionId, owner.streamId, place, ...part].join("."));
 }
 
+/** Where a chapter begins, and what of a session it is of, by the name of its folder. */
+export function beginningOf(folder: string): Pick<SpoolChapter, "epoch" | "firstMsn" | "part"> {
+  const [, , , place = "", part = "source"] = basename(folder).split(".");
+  const [epoch = 0, firstMsn = 0] = numbersOf(place);
+  return { epoch, firstMsn, part: part === "rungs" ? part : "source" };
+}
+
 /** The session of the chapter in this folder. */
 export function sessionOf(folder: string): string | undefined {
   return basename(folder).split(".")[1];

@@ -1,4 +1,5 @@
 import { mkdir, open } from "node:fs/promises";
+import { join } from "node:path";
 import { Turns } from "../../platform/limits/turns.ts";
 import { AppendFile, type WritableFile } from "../../platform/storage/append-file.ts";
 import { syncFolder as syncNames } from "../../platform/storage/sync-folder.ts";
@@ -24,13 +25,23 @@ export class SpoolDisk {
   readonly freeBytes: () => number;
   readonly #openFile: (path: string) => Promise<WritableFile>;
   readonly #syncFolder: (path: string) => Promise<void>;
-  readonly #syncs = new Turns({ atATime: MAX_SYNCS });
+  readonly #syncs: Turns;
 
-  constructor({ folder, freeBytes, openFile = openNew, syncFolder = syncNames }: SpoolDiskSettings) {
+  constructor(
+    { folder, freeBytes, openFile = openNew, syncFolder = syncNames }: SpoolDiskSettings,
+    syncs = new Turns({ atATime: MAX_SYNCS }),
+  ) {
+    this.#syncs = syncs;
     this.folder = folder;
     this.freeBytes = freeBytes;
     this.#openFile = openFile;
     this.#syncFolder = syncFolder;
+  }
+
+  /** A folder of this one, on the same disk. */
+  within(name: string): SpoolDisk {
+    const settings = { freeBytes: this.freeBytes, openFile: this.#openFile, syncFolder: this.#syncFolder };
+    return new SpoolDisk({ folder: join(this.folder, name), ...settings }, this.#syncs);
   }
 
   async makeFolder(path: string): Promise<void> {

@@ -5,7 +5,7 @@ import { type ByteRange, ObjectNotFound } from "../../platform/storage/object-st
 import type { RecordedSegment, StoredSegment } from "../../ports/index.ts";
 import type { MsnRange, SegmentSource, SessionRendition } from "../stored/session-media.ts";
 import { parseJournal } from "./chapter-journal.ts";
-import { JOURNAL_NAME, sessionOf } from "./spool-chapter.ts";
+import { beginningOf, JOURNAL_NAME, sessionOf } from "./spool-chapter.ts";
 
 /** The segments of a recorded session in the spool: in the open chapter, and in those that the object store does not have yet. */
 export class SpoolSource implements SegmentSource {
@@ -37,7 +37,7 @@ export class SpoolSource implements SegmentSource {
     const { span, offset, length } = segment;
     const { start, end } = range ?? { start: 0, end: length - 1 };
     const part = { start: offset + start, end: offset + Math.min(end, length - 1) };
-    for (const folder of await this.#chapters()) {
+    for (const folder of nearestFirst(await this.#chapters(), span)) {
       try {
         return yield* createReadStream(join(folder, rendition, span), part) as AsyncIterable<Buffer>;
       } catch (error) {
@@ -57,9 +57,21 @@ export class SpoolSource implements SegmentSource {
   }
 
   async #chapters(): Promise<string[]> {
-    const names = await readdir(this.#spool);
+    const names = await readdir(this.#spool).catch(noneIfMissing);
     return names.filter((name) => sessionOf(name) === this.#sessionId).map((name) => join(this.#spool, name));
   }
+}
+
+/** A span is mostly in the chapter that began with it, else in one that began before. A day has thousands. */
+function nearestFirst(folders: readonly string[], span: string): string[] {
+  const [epoch, msn = 0] = span.split(/[-.]/, 2).map(Number);
+  const distanceOf = (folder: string): number => {
+    const beginning = beginningOf(folder);
+    const isBefore = beginning.epoch === epoch && beginning.firstMsn <= msn;
+    return isBefore ? msn - beginning.firstMsn : Number.MAX_SAFE_INTEGER;
+  };
+  const known = folders.map((folder) => ({ folder, distance: distanceOf(folder) }));
+  return known.toSorted((a, b) => a.distance - b.distance).map(({ folder }) => folder);
 }
 
 async function rowsOf(folder: string): Promise<readonly RecordedSegment[]> {
@@ -75,6 +87,11 @@ async function contentOf(path: string): Promise<Buffer | null> {
     if (isMissing(error)) return null;
     throw error;
   }
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (isMissing(error)) return [];
+  throw error;
 }
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";

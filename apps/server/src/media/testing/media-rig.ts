@@ -128,6 +128,7 @@ export class MediaRig implements AsyncDisposable {
       audiences: new Audiences(null),
       maxReads: 100,
       spoolDir: join(this.folder, "spool"),
+      dvrDir: join(this.folder, "dvr"),
       reconnectWindowMs: 30_000,
       ladder: { ...NO_LADDER, admission: this.#admission, children: this.children },
       restream: NO_TARGETS,

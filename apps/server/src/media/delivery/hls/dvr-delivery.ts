@@ -179,6 +179,8 @@ export class DvrDelivery {
       const bytes = await this.#reads.read(`${sessionId}/${rendition}/${segment.msn}`, () =>
         readFirst(`${rendition}/${row.msn}`, sources, (source) => source.read(rendition, row)),
       );
+      // A disk that lost its power may have less than its journal says.
+      if (bytes.byteLength !== place.length) throw new ObjectNotFound(`the whole of ${rendition}/${row.msn}`);
       return sendBuffers(req, res, typeOf(rendition), caching.immutable, [bytes]);
     } catch (error) {
       if (!(error instanceof ObjectNotFound)) throw error;
