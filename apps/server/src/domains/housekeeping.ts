@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Timer } from "../platform/clock.ts";
+import { SharedWork } from "../platform/shared-work.ts";
 import {
   type AssetUpkeepDeps,
   expireUploads,
@@ -58,7 +59,7 @@ export class Housekeeping {
   readonly #deps: HousekeepingDeps;
   readonly #node: NodeMembership;
   #timer: Timer | null = null;
-  #running: Promise<void> | null = null;
+  readonly #running = new SharedWork();
   #hourlyAt = 0;
 
   constructor(deps: HousekeepingDeps, node: NodeMembership) {
@@ -72,16 +73,13 @@ export class Housekeeping {
 
   /** One round; never throws. While a round is running, another does not start. */
   tick(): Promise<void> {
-    this.#running ??= this.#round().finally(() => {
-      this.#running = null;
-    });
-    return this.#running;
+    return this.#running.run(() => this.#round());
   }
 
   async close(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
-    await this.#running;
+    await this.#running.settled();
   }
 
   async #round(): Promise<void> {

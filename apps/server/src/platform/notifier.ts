@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Log } from "./log.ts";
+import { SharedWork } from "./shared-work.ts";
 
 /** A channel and its payload. */
 export type Notification = readonly [channel: string, payload: string];
@@ -25,7 +26,7 @@ export class Notifier {
   readonly #db: Kysely<unknown>;
   readonly #log: Log;
   #waiting: Notification[] = [];
-  #sending: Promise<void> | null = null;
+  readonly #sending = new SharedWork();
 
   constructor(db: Kysely<unknown>, log: Log) {
     this.#db = db;
@@ -35,9 +36,7 @@ export class Notifier {
   send(notifications: readonly Notification[]): void {
     if (notifications.length === 0) return;
     this.#waiting.push(...notifications);
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = null;
-    });
+    void this.#sending.run(() => this.#sendAll());
   }
 
   async #sendAll(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { sleep } from "./retry.ts";
+import { SharedWork } from "./shared-work.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
 
@@ -17,7 +18,7 @@ export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
   readonly #notes = new Map<string, () => string | null>();
   #isDraining = false;
-  #running: Promise<ReadinessReport> | null = null;
+  readonly #running = new SharedWork<ReadinessReport>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -40,10 +41,7 @@ export class Readiness {
   /** Concurrent callers share one run of the checks. */
   async report(): Promise<ReadinessReport> {
     if (this.#isDraining) return { isReady: false, checks: { node: "draining" } };
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-    });
-    return this.#running;
+    return this.#running.run(() => this.#run());
   }
 
   async #run(): Promise<ReadinessReport> {

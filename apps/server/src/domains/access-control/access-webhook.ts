@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { signBody } from "../../platform/outbound/body-signature.ts";
 import type { Outbound, OutboundAnswer } from "../../platform/outbound/outbound.ts";
+import { SharedWork } from "../../platform/shared-work.ts";
 import type { ViewerDetails } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import { LastingAnswers } from "../lasting-answers.ts";
@@ -78,7 +79,7 @@ export class AccessWebhooks {
   readonly #newcomers = new CallLanes({ atATime: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
   /** A separate lane for viewers whom a webhook has admitted before: invented keys cannot fill it. */
   readonly #present = new CallLanes({ atATime: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
-  readonly #asking = new Map<string, Promise<WebhookAnswer>>();
+  readonly #asking = new SharedWork<WebhookAnswer>();
   /** An evicted viewer becomes unconfirmed. */
   readonly #standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });
   readonly #webhooks: LastingAnswers<AccessWebhook>;
@@ -124,14 +125,9 @@ export class AccessWebhooks {
   }
 
   #share(key: string, lanes: CallLanes, question: AccessQuestion, viewer: ViewerDetails): Promise<WebhookAnswer> {
-    const asked = this.#asking.get(key);
-    if (asked) return asked;
     const deadline = this.#deps.clock.monotonic() + CALL_MS;
-    const answer = lanes
-      .run(question.webhookId, () => this.#call(question, viewer, deadline), NOT_ASKED)
-      .finally(() => this.#asking.delete(key));
-    this.#asking.set(key, answer);
-    return answer;
+    const call = () => this.#call(question, viewer, deadline);
+    return this.#asking.run(() => lanes.run(question.webhookId, call, NOT_ASKED), key);
   }
 
   async #call(question: AccessQuestion, viewer: ViewerDetails, deadline: number): Promise<WebhookAnswer> {

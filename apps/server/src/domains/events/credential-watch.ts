@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
+import { SharedWork } from "../../platform/shared-work.ts";
 
 const LOOK_MS = 5_000;
 
@@ -14,14 +15,10 @@ interface Watched {
 export class CredentialWatch {
   readonly #watched = new Map<string, Set<Watched>>();
   readonly #timer: Timer;
-  #looking: Promise<void> | null = null;
+  readonly #looking = new SharedWork();
 
   constructor(clock: Clock) {
-    this.#timer = clock.every(LOOK_MS, () => {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = null;
-      });
-    });
+    this.#timer = clock.every(LOOK_MS, () => void this.#looking.run(() => this.#look()));
   }
 
   /** `isValid` never rejects. Returns a function that ends the watch. */

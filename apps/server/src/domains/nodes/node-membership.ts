@@ -1,5 +1,6 @@
 import type { Timer } from "../../platform/clock.ts";
 import { sleep } from "../../platform/retry.ts";
+import { SharedWork } from "../../platform/shared-work.ts";
 import { StartupError } from "../../platform/startup-error.ts";
 import type { HeldSession } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
@@ -69,7 +70,7 @@ export class NodeMembership {
   #timer: Timer | null = null;
   /** One at a time, however long the database is away. */
   #retry: Timer | null = null;
-  #beating: Promise<void> | null = null;
+  readonly #beating = new SharedWork();
   #isClosed = false;
   #holdings = NOTHING_HELD;
 
@@ -128,10 +129,7 @@ export class NodeMembership {
 
   /** Renew the lease; never throws. While one is under way, another does not begin. */
   heartbeat(): Promise<void> {
-    this.#beating ??= this.#beat().finally(() => {
-      this.#beating = null;
-    });
-    return this.#beating;
+    return this.#beating.run(() => this.#beat());
   }
 
   /** Declare nodes with an expired lease gone. Does nothing until this node's own lease has been steady for a whole lease. */
@@ -152,7 +150,7 @@ export class NodeMembership {
   async leave(release: (trx: Trx, nodeId: string) => Promise<void>): Promise<void> {
     this.close();
     // A heartbeat that finds the node gone would have it rejoin.
-    await this.#beating;
+    await this.#beating.settled();
     await this.#deps.db.transaction().execute(async (trx) => {
       await moveNode(trx, this.#node, "leave");
       await release(trx, this.#node.id);

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
 import { TooManyWaiting } from "../../platform/limits/turns.ts";
+import { SharedWork } from "../../platform/shared-work.ts";
 
 /** Limit for all images together. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -28,7 +29,7 @@ export class KeptStills<Image extends { readonly byteLength: number } = Uint8Arr
     maxSize: MAX_BYTES,
     sizeCalculation: ({ image }) => (image?.byteLength ?? 0) + ENTRY_BYTES,
   });
-  readonly #making = new Map<string, Promise<Image | null>>();
+  readonly #making = new SharedWork<Image | null>();
 
   /** `answerMs`: how long a request waits for its first image. The image is made to the end nevertheless, for the next request. */
   constructor(clock: Clock, answerMs: number) {
@@ -41,8 +42,7 @@ export class KeptStills<Image extends { readonly byteLength: number } = Uint8Arr
     const kept = this.#kept.get(key);
     const now = this.#clock.monotonic();
     if (kept && (now < kept.retryAt || (kept.image && now - kept.madeAt < maxAgeMs))) return kept.image;
-    const making = this.#making.get(key) ?? this.#make(key, make, kept);
-    this.#making.set(key, making);
+    const making = this.#making.run(() => this.#make(key, make, kept), key);
     const last = kept?.image;
     if (!last)
       return this.#within(this.#answerMs, making, () => Promise.reject(new TooManyWaiting("an image takes long")));
@@ -54,15 +54,11 @@ export class KeptStills<Image extends { readonly byteLength: number } = Uint8Arr
   }
 
   async #make(key: string, make: () => Promise<Image | null>, before: Kept<Image> | undefined): Promise<Image | null> {
-    try {
-      const image = await make();
-      const now = this.#clock.monotonic();
-      const kept = image ? { image, madeAt: now, failures: 0, retryAt: 0 } : failed(before, now);
-      this.#kept.set(key, kept);
-      return kept.image;
-    } finally {
-      this.#making.delete(key);
-    }
+    const image = await make();
+    const now = this.#clock.monotonic();
+    const kept = image ? { image, madeAt: now, failures: 0, retryAt: 0 } : failed(before, now);
+    this.#kept.set(key, kept);
+    return kept.image;
   }
 
   async #within<T>(ms: number, made: Promise<T>, otherwise: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { sleep } from "../retry.ts";
+import { SharedWork } from "../shared-work.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { UploadGate } from "./upload-gate.ts";
 import { UploadRefused } from "./upload-refused.ts";
@@ -30,7 +31,7 @@ export class UploadDelivery {
   /** Complete files, by upload id. */
   readonly #whole = new Set<string>();
   #timer: Timer | null = null;
-  #running: Promise<void> | null = null;
+  readonly #running = new SharedWork();
   #again = false;
   #isClosed = false;
 
@@ -70,7 +71,7 @@ export class UploadDelivery {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
-    await Promise.race([this.#running, sleep(this.#settings.clock, CLOSE_WITHIN_MS)]);
+    await Promise.race([this.#running.settled(), sleep(this.#settings.clock, CLOSE_WITHIN_MS)]);
   }
 
   async #removeUnwanted(): Promise<void> {
@@ -88,10 +89,7 @@ export class UploadDelivery {
   /** One round at a time; a call during a round starts another one after it. */
   #run(): Promise<void> {
     this.#again = true;
-    this.#running ??= this.#rounds().finally(() => {
-      this.#running = null;
-    });
-    return this.#running;
+    return this.#running.run(() => this.#rounds());
   }
 
   async #rounds(): Promise<void> {

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../../platform/clock.ts";
 import { Turns } from "../../../platform/limits/turns.ts";
+import { SharedWork } from "../../../platform/shared-work.ts";
 import { Slices } from "../../../platform/slices.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaCatalogue, StoredContent } from "../../../ports/index.ts";
@@ -32,7 +33,7 @@ export class ArchiveShelf {
     sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(1, media.segments)),
   });
   /** Including those that wait for a slot. */
-  readonly #opening = new Map<string, Promise<OpenMedia | null>>();
+  readonly #opening = new SharedWork<OpenMedia | null>();
   readonly #turns = new Turns({ atATime: MAX_OPENING, maxWaiting: MAX_WAITING });
 
   constructor(
@@ -50,11 +51,7 @@ export class ArchiveShelf {
   async find(content: StoredContent, mayGrow = true): Promise<OpenMedia | null> {
     const kept = this.#kept.get(content.id);
     if (kept && this.#clock.monotonic() < kept.until && (mayGrow || !kept.media.index.isGrowing)) return kept.media;
-    const opening = this.#opening.get(content.id);
-    if (opening) return opening;
-    const opened = this.#turns.run(() => this.#open(content)).finally(() => this.#opening.delete(content.id));
-    this.#opening.set(content.id, opened);
-    return opened;
+    return this.#opening.run(() => this.#turns.run(() => this.#open(content)), content.id);
   }
 
   async #open(content: StoredContent): Promise<OpenMedia | null> {

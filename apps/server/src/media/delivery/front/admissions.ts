@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Audiences } from "../../../platform/audience/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
+import { SharedWork } from "../../../platform/shared-work.ts";
 import type { EventSink, LiveContent, PlaybackContent, PlaybackGate, ViewerPass } from "../../../ports/index.ts";
 import { type AccessRequest, originKey, type PlaybackCredentials, tknOf } from "./access-request.ts";
 import { type Admission, NOBODY, type Refusal, type Viewing } from "./admission.ts";
@@ -45,7 +46,7 @@ export class Admissions {
   readonly #lasting: LastingViewings;
   readonly #denied: DeniedClients;
   /** Concurrent requests for the same decision share one query. */
-  readonly #asking = new Map<string, Promise<Decision>>();
+  readonly #asking = new SharedWork<Decision>();
 
   constructor({ clock, playbackGate, eventSink, viewerSecret, viewersPerClient, audiences }: AdmissionsSettings) {
     this.#gate = playbackGate;
@@ -129,20 +130,14 @@ export class Admissions {
     if (credentials.tokens.length === 0 && credentials.accessKeys.length === 0) {
       // A neighbour's guesses must not delay others' segments: content that was public a moment ago is no guess.
       const isGuess = isLimited && !this.#publicAnswers.isKept(request);
-      return this.#share(originKey(request), () => this.#open(request, credentials, null, isGuess));
+      return this.#asking.run(() => this.#open(request, credentials, null, isGuess), originKey(request));
     }
     const identity = identityOf(request, credentials);
     if (request.step === "open") return this.#open(request, credentials, identity, isLimited);
     const session = this.#sessions.find(identity);
     if (session) return this.#sessions.decide(session, false);
     // The limit is inside the shared query, so that waiting for another request's query costs nothing.
-    return this.#share(identity, () => this.#open(request, credentials, identity, isLimited));
-  }
-
-  #share(key: string, ask: () => Promise<Decision>): Promise<Decision> {
-    const asking = this.#asking.get(key) ?? ask().finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
+    return this.#asking.run(() => this.#open(request, credentials, identity, isLimited), identity);
   }
 
   /** Asks the gate; a client with too many denials has to wait. */

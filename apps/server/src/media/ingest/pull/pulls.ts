@@ -1,4 +1,5 @@
 import type { Timer } from "../../../platform/clock.ts";
+import { SharedWork } from "../../../platform/shared-work.ts";
 import { PacedMemory } from "./paced-memory.ts";
 import { PullRun, type PullRunSettings } from "./pull-run.ts";
 
@@ -15,7 +16,7 @@ export class Pulls {
   readonly #settings: PullRunSettings;
   readonly #runs = new Map<string, { readonly run: PullRun; readonly done: Promise<void> }>();
   #poll: Timer | null = null;
-  #claiming: Promise<void> | null = null;
+  readonly #claiming = new SharedWork();
 
   constructor(settings: Omit<PullRunSettings, "memory">) {
     this.#settings = { ...settings, memory: new PacedMemory() };
@@ -31,10 +32,7 @@ export class Pulls {
 
   /** Compares the runs with the leases. One look at a time. */
   look(): Promise<void> {
-    this.#claiming ??= this.#compare().finally(() => {
-      this.#claiming = null;
-    });
-    return this.#claiming;
+    return this.#claiming.run(() => this.#compare());
   }
 
   /** No new runs; present ones go on. */
@@ -45,7 +43,7 @@ export class Pulls {
 
   async close(): Promise<void> {
     this.stopClaiming();
-    await this.#claiming;
+    await this.#claiming.settled();
     for (const { run } of this.#runs.values()) run.stop("The server is shutting down.");
     await Promise.all([...this.#runs.values()].map(({ done }) => done));
   }
