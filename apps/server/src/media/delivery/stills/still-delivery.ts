@@ -9,12 +9,12 @@ import type { MediaCatalogue, StoredContent } from "../../../ports/index.ts";
 import type { StoredMedia } from "../../stored/stored-media.ts";
 import {
   type ImageShape,
-  LiveStills,
+  KEYFRAME_SHAPE,
   PreviewMaker,
   StillMaker,
+  Stills,
   StoredPreviews,
   StoredSheets,
-  StoredStills,
   storyboardOf,
   storyboardText,
 } from "../../thumbnails/index.ts";
@@ -36,7 +36,6 @@ import {
 
 const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp" } as const;
 const STORYBOARD_TYPE = "text/vtt; charset=utf-8";
-const KEYFRAME_SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
 /** Images that one client may wait for; all share one child. */
 const MAX_PER_CLIENT = 16;
 const MAX_IN_ALL = 500;
@@ -61,8 +60,7 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
   readonly #settings: StillDeliverySettings;
   readonly #maker: StillMaker;
   readonly #previewMaker: PreviewMaker;
-  readonly #live: LiveStills;
-  readonly #stored: StoredStills;
+  readonly #stills: Stills;
   readonly #sheets: StoredSheets;
   readonly #previews: StoredPreviews;
   readonly #previewPlaces = new Places(MAX_PREVIEWS);
@@ -73,8 +71,7 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
     const { clock, log, store, children } = settings;
     this.#maker = new StillMaker({ clock, log, children });
     this.#previewMaker = new PreviewMaker({ clock, log, children });
-    this.#live = new LiveStills(this.#maker, clock);
-    this.#stored = new StoredStills(this.#maker, clock);
+    this.#stills = new Stills(this.#maker, clock);
     this.#previews = new StoredPreviews(this.#previewMaker, clock);
     this.#sheets = new StoredSheets({ clock, log, maker: this.#maker, store });
   }
@@ -107,11 +104,11 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
       const recording = address.picture === "at" ? await this.#settings.catalogue.newestRecordingOf(streamId) : null;
       const width = parseWidth(url) ?? KEYFRAME_SHAPE.maxWidth;
       const shape: ImageShape = { maxWidth: width, maxHeight: width, format: address.format };
-      const last = recording && (await this.#stored.last(recording.id, () => this.#mediaOf(recording), shape));
+      const last = recording && (await this.#stills.last(recording.id, () => this.#mediaOf(recording), shape));
       return sendImage(res, address.format, last, caching.still);
     }
     const { sessionId, outputs } = source;
-    const image = await this.#live.newest({ sessionId, listed: outputs.listed }, parseWidth(url), address.format);
+    const image = await this.#stills.newest({ sessionId, listed: outputs.listed }, parseWidth(url), address.format);
     sendImage(res, address.format, image, caching.still);
   }
 
@@ -139,7 +136,7 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
     // Without a time, use the middle: the first picture is often black.
     const seconds = time.seconds ?? storyboard.endSeconds / 2;
     const shape: ImageShape = { ...size, format };
-    sendImage(res, format, await this.#stored.at(media, seconds, shape), caching.immutable);
+    sendImage(res, format, await this.#stills.at(media, seconds, shape), caching.immutable);
   }
 
   /** Null if there is nothing to play. */

@@ -1,21 +1,49 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
 import type { StoredMedia } from "../stored/stored-media.ts";
+import type { StillFormat } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
+import { newestKeyframe } from "./live-keyframes.ts";
 import type { ImageShape, StillMaker } from "./still-maker.ts";
 import { findKeyframe, readKeyframe } from "./stored-keyframes.ts";
 import { storyboardOf } from "./storyboard.ts";
 
 /** A client waits this long for a picture. */
 const ANSWER_MS = 4_000;
+/** Minimum interval between decodes of a stream's picture in one size, however many viewers request it. */
+const LIVE_STILL_MS = 5_000;
+/** Of a picture for which no width was asked. */
+export const KEYFRAME_SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
+/** Without a requested width, a smaller rendition is only used if there is no larger one. */
+const MIN_LIVE_WIDTH = 320;
 
-/** Thumbnails of stored media: the keyframe at the start of a segment. */
-export class StoredStills {
+/** A live session with its pictures. */
+export interface PicturedSession {
+  readonly sessionId: string;
+  readonly listed: readonly ListedRendition[];
+}
+
+/** Thumbnails: images of keyframes, of live sessions and of stored media. */
+export class Stills {
   readonly #maker: Pick<StillMaker, "make">;
   readonly #kept: KeptStills;
 
   constructor(maker: Pick<StillMaker, "make">, clock: Clock) {
     this.#maker = maker;
     this.#kept = new KeptStills(clock, ANSWER_MS);
+  }
+
+  /** The newest picture of a live session. Null if none can be decoded independently. */
+  newest(
+    { sessionId, listed }: PicturedSession,
+    width: number | null,
+    format: StillFormat,
+  ): Promise<Uint8Array | null> {
+    const size = width === null ? KEYFRAME_SHAPE : { maxWidth: width, maxHeight: width };
+    return this.#kept.get(`${sessionId} ${width} ${format}`, LIVE_STILL_MS, async () => {
+      const keyframe = newestKeyframe(listed, width ?? MIN_LIVE_WIDTH);
+      return keyframe && this.#maker.make(keyframe, { ...size, format });
+    });
   }
 
   /** The last picture of media that no longer grows. They are opened, which takes their whole index, only to make the picture. */
