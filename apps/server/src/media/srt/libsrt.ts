@@ -1,6 +1,7 @@
 import type { LibraryHandle } from "koffi";
 import { addressIn, SOCKET_NAME_BYTES, socketName } from "./socket-name.ts";
 import type { SrtCall, SrtPlace } from "./srt-protocol.ts";
+import { type SrtThreads, srtThreads } from "./srt-threads.ts";
 
 /** Library names on Debian and its derivatives, other Linux distributions, and macOS. */
 const NAMES = [
@@ -59,6 +60,7 @@ export interface LinkFigures {
 /** Bindings for libsrt. Sockets are numbers; no call blocks this thread. */
 export class Libsrt {
   readonly #call: ReturnType<typeof bind>;
+  readonly #threads: SrtThreads;
   readonly #statistics = Buffer.alloc(STATISTICS_BYTES);
   readonly #name = Buffer.alloc(SOCKET_NAME_BYTES);
   readonly #streamId = Buffer.alloc(MAX_STREAM_ID_BYTES + 1);
@@ -67,8 +69,9 @@ export class Libsrt {
   readonly #blocks = Buffer.alloc(8);
   readonly #bytes = Buffer.alloc(8);
 
-  private constructor(call: ReturnType<typeof bind>) {
+  private constructor(call: ReturnType<typeof bind>, threads: SrtThreads) {
     this.#call = call;
+    this.#threads = threads;
     call.startup();
   }
 
@@ -78,7 +81,7 @@ export class Libsrt {
     if (!koffi) return null;
     for (const name of NAMES) {
       try {
-        return new Libsrt(bind(koffi.load(name)));
+        return new Libsrt(bind(koffi.load(name)), srtThreads(koffi));
       } catch {
         // Try the next name.
       }
@@ -87,7 +90,7 @@ export class Libsrt {
   }
 
   /** Starts to connect. Returns the socket, or a sentence if that failed immediately. */
-  connect({ address, port, streamId, passphrase, keyBytes, latencyMs }: SrtCall): number | string {
+  connect({ address, port, peer, streamId, passphrase, keyBytes, latencyMs }: SrtCall): number | string {
     const socket = this.#call.createSocket();
     if (socket < 0) return `no SRT socket could be created (${this.#call.lastErrorText()})`;
     const isSet = [
@@ -103,7 +106,8 @@ export class Libsrt {
       passphrase === null || this.#set(socket, OPTION.passphrase, passphrase),
     ].every(Boolean);
     const name = socketName(address, port);
-    if (isSet && this.#call.connect(socket, name, name.length) >= 0) return socket;
+    const connect = () => isSet && this.#call.connect(socket, name, name.length) >= 0;
+    if (peer === "source" ? this.#threads.calmly(connect) : connect()) return socket;
     const why = this.#call.lastErrorText();
     this.close(socket);
     return `the connection could not be started (${why})`;
@@ -145,8 +149,8 @@ export class Libsrt {
       passphrase === null || this.#set(socket, OPTION.passphrase, passphrase),
     ].every(Boolean);
     const name = socketName(host, port);
-    if (isSet && this.#call.bind(socket, name, name.length) >= 0 && this.#call.listen(socket, MAX_BACKLOG) >= 0)
-      return socket;
+    const isBound = isSet && this.#threads.calmly(() => this.#call.bind(socket, name, name.length)) >= 0;
+    if (isBound && this.#call.listen(socket, MAX_BACKLOG) >= 0) return socket;
     const why = this.#call.lastErrorText();
     this.close(socket);
     return why;

@@ -20,8 +20,8 @@ import { SrtReader } from "./srt-reader.ts";
 
 /** libsrt sends and receives in its own threads. At this interval targets get more data, and their state is checked. */
 const LOOK_MS = 10;
-/** Publishers' sockets are emptied at this interval: a look costs about as much as the messages that it finds in 10 ms. */
-const RECEIVE_MS = 30;
+/** Publishers' sockets are emptied at this interval, and at longer ones the more there are: a look costs about as much as the messages of 10 ms. */
+const RECEIVE_MS = { least: 20, moreForEach: 1, most: 60 };
 /** While there are targets. */
 const TELL_MS = 200;
 /** Also the sign of life of a process that has nothing to do. */
@@ -44,16 +44,16 @@ function run(library: Libsrt): void {
 }
 
 /** Returns a function that has `work` done every so often, until it returns false: an idle process is to cost nothing. */
-function repeated(ms: number, work: () => boolean): () => void {
+function repeated(ms: () => number, work: () => boolean): () => void {
   let isDue = false;
   const step = (): void => {
     isDue = work();
-    if (isDue) setTimeout(step, ms);
+    if (isDue) setTimeout(step, ms());
   };
   return () => {
     if (isDue) return;
     isDue = true;
-    setTimeout(step, ms);
+    setTimeout(step, ms());
   };
 }
 
@@ -63,21 +63,31 @@ function takenByTargets(): (readonly [id: number, bytes: number])[] {
 
 const isUnread = (): boolean => output.writableLength >= MAX_UNREAD_BYTES;
 
-const tellTargets = repeated(TELL_MS, () => {
-  send({ type: "taken", taken: takenByTargets() });
-  return callers.size > 0;
-});
+const tellTargets = repeated(
+  () => TELL_MS,
+  () => {
+    send({ type: "taken", taken: takenByTargets() });
+    return callers.size > 0;
+  },
+);
 
-const lookAtCallers = repeated(LOOK_MS, () => {
-  for (const [id, caller] of callers) {
-    if (caller instanceof SrtCaller || !isUnread()) caller.look();
-    if (caller.isOver) callers.delete(id);
-  }
-  return callers.size > 0;
-});
+const lookAtCallers = repeated(
+  () => LOOK_MS,
+  () => {
+    for (const [id, caller] of callers) {
+      if (caller instanceof SrtCaller || !isUnread()) caller.look();
+      if (caller.isOver) callers.delete(id);
+    }
+    return callers.size > 0;
+  },
+);
 
-const receive = repeated(RECEIVE_MS, () => {
-  if (!listener || listener.isIdle) return false;
+const publishers = (): number => listener?.callers ?? 0;
+
+const receiveMs = (): number => Math.min(RECEIVE_MS.most, RECEIVE_MS.least + RECEIVE_MS.moreForEach * publishers());
+
+const receive = repeated(receiveMs, () => {
+  if (!listener || publishers() === 0) return false;
   if (isUnread()) return true;
   // What all sockets have is one write.
   output.cork();

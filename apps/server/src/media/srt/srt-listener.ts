@@ -50,8 +50,8 @@ export class SrtListener {
     this.#settings = settings;
   }
 
-  get isIdle(): boolean {
-    return this.#callers.size === 0;
+  get callers(): number {
+    return this.#callers.size;
   }
 
   /** Resolves when the listening socket is closed. */
@@ -111,7 +111,7 @@ export class SrtListener {
 
   #welcome({ socket, ...peer }: AcceptedSocket): void {
     const { srt, send, wake, now } = this.#settings;
-    const wasIdle = this.isIdle;
+    const wasIdle = this.callers === 0;
     const id = this.#ids++;
     const latencyMs = srt.latencyMs(socket);
     this.#callers.set(id, { id, socket, latencyMs, state: "new", mediaAt: now(), endsAt: null });

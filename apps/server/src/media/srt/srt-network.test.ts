@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
@@ -139,19 +139,18 @@ async function sendFor(seconds: number, latencyMs: number, streamId: string): Pr
 const wakesOf = (pid: number): number =>
   Number(/\nvoluntary_ctxt_switches:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/task/${pid}/status`, "utf8"))?.[1]);
 
-test.skipIf(missing !== "" || !existsSync("/proc/self/status"))(
-  `without callers, the process sleeps${missing}`,
-  async () => {
-    const looks: { readonly at: number; readonly wakes: number }[] = [];
-    // Its sign of life a second, and what remains of its start.
-    const hasSlept = () => {
-      const now = { at: performance.now(), wakes: wakesOf(server.pid) };
-      looks.push(now);
-      return looks.some(({ at, wakes }) => now.at - at >= 2_000 && now.wakes - wakes <= 10);
-    };
-    await expect.poll(hasSlept, { timeout: 10_000 }).toBe(true);
-  },
-);
+const linux = test.skipIf(missing !== "" || !existsSync("/proc/self/status"));
+
+linux(`without callers, the process sleeps${missing}`, async () => {
+  const looks: { readonly at: number; readonly wakes: number }[] = [];
+  // Its sign of life a second, and what remains of its start.
+  const hasSlept = () => {
+    const now = { at: performance.now(), wakes: wakesOf(server.pid) };
+    looks.push(now);
+    return looks.some(({ at, wakes }) => now.at - at >= 2_000 && now.wakes - wakes <= 10);
+  };
+  await expect.poll(hasSlept, { timeout: 10_000 }).toBe(true);
+});
 
 net(
   `at 5 % loss and 60 ms, a latency of 500 ms loses nothing, and one of 240 ms next to nothing, all of it counted${missing}`,
@@ -174,6 +173,26 @@ net(`at 30 % loss, reports name late packets within 5 s${missing}`, async () => 
   await expect.poll(late, { timeout: 5_000 }).toBeDefined();
   expect(late()?.roundTripMs).toBeGreaterThan(50);
   relay.loss = 0;
+  caller.stop();
+});
+
+/** Names and scheduling policies (field 41 of proc_pid_stat(5)) of a process's threads. */
+function policiesOf(pid: number): (readonly [name: string, policy: number])[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
+    const end = stat.lastIndexOf(")");
+    return [stat.slice(stat.indexOf("(") + 1, end), Number(stat.slice(end + 2).split(" ")[38])];
+  });
+}
+
+linux(`a publisher's threads interrupt nobody, and those of targets are as any${missing}`, async () => {
+  const [other, batch] = [0, 3];
+  const caller = new Caller("scheduled", port);
+  await expect.poll(() => policiesOf(server.pid)).toContainEqual(["SRT:TsbPd", batch]);
+  expect(policiesOf(server.pid)).toContainEqual(["MainThread", other]);
+  const ofCallers = policiesOf(callers.pid).filter(([name]) => name.startsWith("SRT:"));
+  expect(ofCallers.length).toBeGreaterThan(2);
+  expect(ofCallers.every(([, policy]) => policy === other)).toBe(true);
   caller.stop();
 });
 
