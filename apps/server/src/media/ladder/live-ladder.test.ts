@@ -28,14 +28,14 @@ let admission: TranscodeAdmission;
 let timeline: Timeline;
 let outputs: SessionOutputs;
 
-function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): void {
+function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles, hasSlate = false): void {
   ({ timeline, outputs } = openTimeline({
     clock,
     memory: new PageMemory(),
     resume: null,
     lastTargetDuration: null,
     lastSound: null,
-    hasSlate: false,
+    hasSlate,
     onSegment: () => {},
     onUnstable: () => {},
     ladder: {
@@ -105,6 +105,46 @@ test("the recorder gets only the rungs that the recording keeps", async () => {
   await outputs.ladder?.ended;
   // Rungs are numbered from the largest.
   expect(new Set(recorded.map((file) => file.split("/")[0]))).toEqual(new Set(["v1"]));
+});
+
+describe("while the source is away, with a slate", () => {
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      clock.advance(50);
+      timeline.tick();
+    }
+  };
+  const slates = (name: string) =>
+    rendition(name)?.listed.flatMap(({ msn, isSlate, init }) => (isSlate && init ? msn : []));
+
+  test("each rung shows its own last picture at the same numbers, and the transcoder gets none of it", () => {
+    open(PROFILES, PROFILES, true);
+    send({ seconds: 6 });
+    const { length } = segments;
+    timeline.pause();
+    pass(6_000);
+    expect(slates("source")?.length).toBeGreaterThan(1);
+    expect([slates("v0"), slates("v1")]).toEqual([slates("source"), slates("source")]);
+    timeline.publisher();
+    send({ seconds: 6, clockAt: 50 });
+    expect(listed("v0")?.slice(0, -1)).toEqual(listed("source")?.slice(0, -1));
+    expect(rendition("v0")?.listed.some(({ discontinuity }) => discontinuity)).toBe(false);
+    expect(segments.length - length).toBeLessThanOrEqual(4);
+    expect(segments.every(({ isMade }) => isMade)).toBe(true);
+    expect(children.taken).toHaveLength(1);
+  });
+
+  test("a rung that is paused has gaps, and the others their pictures", () => {
+    open(PROFILES, PROFILES, true);
+    machineFor(1);
+    send({ seconds: 34 });
+    expect(states()).toEqual(["off", "running"]);
+    timeline.pause();
+    pass(6_000);
+    expect(slates("v1")).toEqual(slates("source"));
+    expect(slates("v0")).toEqual([]);
+    expect(listed("v0")?.slice(-3).join()).toMatch(/^(\d+ gap [\d.]+,?){3}$/);
+  });
 });
 
 /** A machine that makes so many rungs, in so many times real time. */

@@ -124,6 +124,65 @@ test("after a kill the same session goes on, and everything before is still ther
   expect((await rig.bytes(`${SOURCE}/d1.m4s`)).equals(early)).toBe(true);
 });
 
+test("a slate is in the live list, and in lists that go back a gap, the same after a restart", async () => {
+  const option = { sessionId: "session-1", record: true, dvrSeconds: 86_400, slate: "last-picture" } as const;
+  rig.publishGate.nextStart = option;
+  const publication = await broadcast(5);
+  publication.end("source-lost", "the cable");
+  rig.clock.advance(7_000);
+  const live = await rig.text(`${SOURCE}/index.m3u8`);
+  const open = Number(/PRELOAD-HINT:TYPE=PART,URI="(\d+)\./.exec(live)?.[1]);
+  expect(open).toBeGreaterThan(5);
+  const away = await rig.text(`${SOURCE}/dvr.m3u8`);
+  expect(away).not.toContain("PRELOAD-HINT");
+  expect(away).toMatch(/#EXT-X-GAP\n#EXTINF:2[.\d]+,\nd5\.m4s/);
+  expect((await rig.bytes(`${SOURCE}/5.m4s`)).byteLength).toBeGreaterThan(
+    (await rig.bytes(`${SOURCE}/d5.m4s`)).byteLength,
+  );
+  // Where parts are asked for that lists which go back do not have, the answer waits for the segment.
+  const reload = rig.text(`${SOURCE}/dvr.m3u8?_HLS_msn=${open}&_HLS_part=0`);
+  rig.clock.advance(2_000);
+  expect(await reload).toContain(`d${open}.m4s`);
+
+  const again = rig.publish().publication;
+  await rig.send(again, { seconds: 5, clockAt: 100 });
+  await recorded();
+  const gapsIn = (text: string) =>
+    [...text.matchAll(/#EXT-X-GAP\n#EXTINF:([\d.]+),\nd(\d+)\.m4s/g)].map(([gap]) => gap);
+  const back = await rig.text(`${SOURCE}/dvr.m3u8`);
+  expect(gapsIn(back).length).toBeGreaterThanOrEqual(4);
+  expect(back).not.toContain("DISCONTINUITY:");
+  expect(back).not.toContain("#EXT-X-DISCONTINUITY\n");
+  await rig.restart();
+  rig.publishGate.nextStart = {
+    ...option,
+    resume: {
+      nextMsn: 40,
+      discontinuitySequence: 0,
+      endTicks: 80 * 90_000,
+      targetDuration: 2,
+      neededTargetDuration: 2,
+      sound: null,
+    },
+  };
+  await rig.send(rig.publish().publication, { seconds: 5 });
+  const resumed = await until(async () => {
+    const text = await rig.text(`${SOURCE}/dvr.m3u8`);
+    return text.includes("d41.m4s") ? text : null;
+  }, "the list of the resumed session");
+  expect(gapsIn(resumed).slice(0, gapsIn(back).length)).toEqual(gapsIn(back));
+});
+
+test("a recording that ends with its slate does not end in gaps", async () => {
+  rig.publishGate.nextStart = { record: true, dvrSeconds: 86_400, slate: "last-picture" };
+  const publication = await broadcast(5);
+  publication.end("source-lost", "the cable");
+  rig.clock.advance(7_000);
+  await rig.plane.drain();
+  const rows = rig.facts.of("segment-closed").flatMap((fact) => fact.recorded);
+  expect(rows.filter(({ gap }) => gap)).toEqual([]);
+});
+
 test("a stream without the option is live alone", async () => {
   rig.publishGate.nextStart = { record: true };
   const { publication } = rig.publish();
