@@ -1,4 +1,5 @@
 import { chmod } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { sleep } from "../platform/retry.ts";
 import { Slices } from "../platform/slices.ts";
@@ -22,6 +23,7 @@ import { Playback, type PlaybackSettings } from "./delivery/playback.ts";
 import { WhepDelivery } from "./delivery/whep/whep-delivery.ts";
 import { loadEarlier } from "./dvr/earlier-rows.ts";
 import { SessionDvr } from "./dvr/session-dvr.ts";
+import { FollowedSessions, WindowServer } from "./follow/index.ts";
 import { Hub, type HubFigures, type HubSettings } from "./hub/hub.ts";
 import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
@@ -55,7 +57,7 @@ const RESUME_MARGIN_MS = 60_000;
 const MAX_SEAL_MS = 10_000;
 
 export interface MediaPlaneSettings
-  extends Omit<PlaybackSettings, "live" | "children">,
+  extends Omit<PlaybackSettings, "live" | "copies" | "children">,
     Omit<HubSettings, "memory" | "recordingRoom" | "createRecorder" | "createDvr"> {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
@@ -89,6 +91,9 @@ export class MediaPlane implements HeldSessions {
   readonly #settings: MediaPlaneSettings;
   readonly #hub: Hub;
   readonly #playback: Playback;
+  /** Null where nodes do not reach each other. */
+  readonly #followed: FollowedSessions | null;
+  readonly #told: WindowServer;
   readonly #routes: MediaRoutes;
   #whep: WhepDelivery | null = null;
   #webrtc: MediaHandler = nothingHere;
@@ -123,7 +128,10 @@ export class MediaPlane implements HeldSessions {
       isHeld: (sessionId) => this.#hub.session(sessionId) !== undefined,
       resumeMs: reconnectWindowMs + RESUME_MARGIN_MS,
     });
-    const playback = new Playback({ ...settings, live: this.#hub, children: settings.ladder.children });
+    const { others, ladder } = settings;
+    this.#followed = others && new FollowedSessions({ clock, log, memory: this.memory.parts, others });
+    this.#told = new WindowServer({ clock, sessions: this.#hub });
+    const playback = new Playback({ ...settings, live: this.#hub, copies: this.#followed, children: ladder.children });
     this.#playback = playback;
     const media: MediaHandler = (req, res, forwarded) => playback.handle(req, res, forwarded);
     this.#routes = new MediaRoutes({
@@ -196,6 +204,9 @@ export class MediaPlane implements HeldSessions {
   /** Answers everything under `MEDIA_PREFIXES`. */
   readonly handleHttp: MediaHandler = (req, res, forwarded) => this.#routes.handle(req, res, forwarded);
 
+  /** Tells another node the live window of a session. */
+  readonly tellWindow = (url: string, res: ServerResponse): void => this.#told.handle(url, res);
+
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
   accessChanged(playbackId: string | "all"): void {
     this.#playback.admissions.accessChanged(playbackId);
@@ -258,6 +269,7 @@ export class MediaPlane implements HeldSessions {
     this.#closing.abort();
     this.#whep?.close();
     this.#playback.close();
+    this.#followed?.close();
     await this.#hub.close();
     await this.#dvrSpool.close();
     await this.#sealer.close();

@@ -30,6 +30,7 @@ export interface MediaRoleSettings {
 
 export interface MediaRole {
   readonly handleHttp: MediaPlane["handleHttp"];
+  readonly tellWindow: MediaPlane["tellWindow"];
   /** The metrics that an operator watches. */
   figures(): MediaPlane["figures"] & {
     readonly transcodeChildren: number;
@@ -127,6 +128,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
   const all = opened.move();
   return {
     handleHttp: plane.handleHttp,
+    tellWindow: plane.tellWindow,
     figures: () => ({
       ...plane.figures,
       transcodeChildren: transcoders.count,

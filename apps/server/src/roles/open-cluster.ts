@@ -1,9 +1,10 @@
+import type { ServerResponse } from "node:http";
 import type { Domains, Schema } from "../domains/index.ts";
 import { closeSlowReaders } from "../media/index.ts";
 import {
+  type ClusterHandlers,
   ClusterSeal,
   ClusterServer,
-  type ForwardedHandler,
   OtherNodes,
   readClusterAddress,
   writeClusterAddress,
@@ -52,18 +53,23 @@ export async function openCluster(
     others,
     async serve(parts) {
       await seal.open();
-      server.serve(handlerOf(parts));
+      server.serve(handlersOf(parts));
     },
   };
 }
 
-function handlerOf({ media, uploads }: Parameters<Cluster["serve"]>[0]): ForwardedHandler {
-  return (req, res, forwarded) => {
-    if (uploads && UPLOAD_PREFIXES.some((prefix) => req.url?.startsWith(prefix))) uploads.handle(req, res, true);
-    else if (media) media.handleHttp(req, res, forwarded);
-    else res.writeHead(404, { "content-length": "0" }).end();
+function handlersOf({ media, uploads }: Parameters<Cluster["serve"]>[0]): ClusterHandlers {
+  return {
+    forwarded(req, res, forwarded) {
+      if (uploads && UPLOAD_PREFIXES.some((prefix) => req.url?.startsWith(prefix))) uploads.handle(req, res, true);
+      else if (media) media.handleHttp(req, res, forwarded);
+      else nothing(res);
+    },
+    live: (url, res) => (media ? media.tellWindow(url, res) : nothing(res)),
   };
 }
+
+const nothing = (res: ServerResponse): void => void res.writeHead(404, { "content-length": "0" }).end();
 
 async function addressAtDatabase(database: Pick<Database<Schema>, "ownAddress">): Promise<string> {
   const address = await database.ownAddress();

@@ -2,13 +2,15 @@
 export interface PartTimes {
   /** Delay of each part in milliseconds: from the end of its media, by program date-time, until the playlist lists it. In order. */
   readonly lateness: number[];
+  /** When each part was first listed, in milliseconds since the epoch. */
+  readonly listedAt: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
 /** Follows a media playlist with blocking requests, like a player. */
 export function followParts(playlistUrl: string): PartTimes {
   const lateness: number[] = [];
-  const known = new Set<string>();
+  const known = new Map<string, number>();
   const stopped = new AbortController();
   const follow = async (): Promise<void> => {
     let next = "";
@@ -19,7 +21,7 @@ export function followParts(playlistUrl: string): PartTimes {
       for (const { uri, endsAt } of parts) {
         // Parts in the first response were published earlier.
         if (!known.has(uri) && next !== "") lateness.push(now - endsAt);
-        known.add(uri);
+        if (!known.has(uri)) known.set(uri, now);
       }
       next = `${playlistUrl.includes("?") ? "&" : "?"}_HLS_msn=${msn}&_HLS_part=${part}`;
     }
@@ -29,6 +31,7 @@ export function followParts(playlistUrl: string): PartTimes {
   });
   return {
     lateness,
+    listedAt: known,
     stop: () => {
       stopped.abort();
       return following;

@@ -18,8 +18,9 @@ import { HlsDelivery } from "./hls/hls-delivery.ts";
 import { StoredDelivery } from "./hls/stored-delivery.ts";
 import { type HttpProtocol, MediaRequest, type Route } from "./http/media-request.ts";
 import { isRead, sendBusy, sendNotFound, sendRedirect, sendUnavailable } from "./http/media-response.ts";
-import type { LiveSources } from "./live-source.ts";
+import type { LiveSource, LiveSources } from "./live-source.ts";
 import { Mp4Delivery } from "./mp4/mp4-delivery.ts";
+import { type Copies, hasFile, isGoingOn, isOfWindow, NearSources } from "./near-sources.ts";
 import { addressOfTrack, RecordingAddresses } from "./other-addresses.ts";
 import { StillDelivery } from "./stills/still-delivery.ts";
 
@@ -41,6 +42,7 @@ export interface PlaybackSettings extends AdmissionsSettings {
   readonly children: TranscodeChildren;
   /** Null where nodes do not reach each other. */
   readonly others: OtherNodes | null;
+  readonly copies: Copies | null;
 }
 
 /** Playback over plain `node:http`: finds whose address a URL is, asks for admission, and has that protocol answer. */
@@ -51,6 +53,7 @@ export class Playback {
   readonly #proxies: TrustedProxies;
   readonly #live: LiveSources;
   readonly #others: OtherNodes | null;
+  readonly #copies: Copies | null;
   readonly #shelf: ArchiveShelf;
   readonly #recordings: RecordingAddresses;
   readonly #hls: HlsDelivery;
@@ -66,6 +69,7 @@ export class Playback {
     this.#proxies = proxies;
     this.#live = settings.live;
     this.#others = settings.others;
+    this.#copies = settings.copies;
     this.admissions = new Admissions(settings);
     this.#recordings = new RecordingAddresses(clock, catalogue, proxies);
     const bytes = new ArchiveBytes(store, settings.maxReads);
@@ -73,7 +77,7 @@ export class Playback {
     this.#shelf = shelf;
     const stored = new StoredDelivery(store, shelf, bytes);
     const dvr = new DvrDelivery({ catalogue, shelf, slices: new Slices(clock), maxReads: settings.maxReads });
-    this.#hls = new HlsDelivery(clock, log, settings.live, stored, dvr);
+    this.#hls = new HlsDelivery(clock, log, new NearSources(settings.live, settings.copies), stored, dvr);
     this.#stills = new StillDelivery({ ...settings, shelf });
     this.#protocols = [this.#hls, new Mp4Delivery(shelf, bytes), this.#stills];
   }
@@ -124,14 +128,16 @@ export class Playback {
     if (this.#others === null || typeof admission === "string" || asked.given) return asked.answer(admission);
     const { content } = admission;
     const place = content.kind === "live" ? this.#others.placeOf(content.streamId, content.place) : null;
-    if (content.kind !== "live" || !place || this.#isHere(asked.address.playbackId)) return asked.answer(admission);
-    return this.#forward(asked, admission.handOver(content), place);
-  }
-
-  /** What the rows say of the place of a stream that this node has is some seconds old. */
-  #isHere(playbackId: string): boolean {
-    const session = this.#live.sessionOf(playbackId);
-    return session !== undefined && !(session instanceof Promise) && !session.isLeft && !session.isFinished;
+    const { playbackId } = asked.address;
+    // What the rows say of the place of a stream that this node has is some seconds old.
+    if (content.kind !== "live" || !place || isGoingOn(this.#live.sessionOf(playbackId)))
+      return asked.answer(admission);
+    const answer = (copy: LiveSource | undefined) =>
+      copy && isOfWindow(asked.address) && hasFile(copy, asked.address)
+        ? asked.answer(admission)
+        : this.#forward(asked, admission.handOver(content), place);
+    const copy = isOfWindow(asked.address) ? this.#copies?.find(playbackId, content.streamId, place) : undefined;
+    return copy instanceof Promise ? copy.then(answer) : answer(copy);
   }
 
   async #forward({ req, res, url, isQuestion }: MediaRequest, viewer: HandOver, place: LivePlace): Promise<void> {

@@ -38,8 +38,18 @@ export class LiveRendition implements WindowRendition {
   #hasEnded = false;
   version = 0;
 
-  constructor(name: string, discontinuitySequence: number, target: Pick<TargetDuration, "seconds">, clock: Clock) {
+  /** `known`: of a window that another node began. */
+  constructor(
+    name: string,
+    discontinuitySequence: number,
+    target: Pick<TargetDuration, "seconds">,
+    clock: Clock,
+    known: Partial<Pick<WindowRendition, "firstMsn" | "peakBps" | "frameRate">> = {},
+  ) {
     this.name = name;
+    this.#firstMsn = known.firstMsn ?? null;
+    this.#peakBps = known.peakBps ?? 0;
+    this.#frameRate = known.frameRate ?? null;
     this.#target = target;
     this.#discontinuitySequence = discontinuitySequence;
     this.#clock = clock;
@@ -142,6 +152,16 @@ export class LiveRendition implements WindowRendition {
     this.#open = null;
     this.#list(segment);
     return segment;
+  }
+
+  /** The open segment will never be complete, and is forgotten. */
+  dropOpen(): void {
+    const open = this.#open;
+    if (!open) return;
+    this.#open = null;
+    this.#byMsn.delete(open.msn);
+    open.release();
+    this.#changed();
   }
 
   /** List an MSN for which this rendition has no bytes. */

@@ -8,6 +8,8 @@ import { bodyHash, type ClusterSeal, STREAMED } from "./cluster-seal.ts";
 
 /** Before the path that the viewer asked for. The number is the version of what is between nodes. */
 export const FORWARD_PREFIX = "/cluster/v1/forward";
+/** Before the path of what one node tells another. */
+const TELL_PREFIX = "/cluster/v1";
 /** Of a body whose hash is sealed. */
 export const MAX_HASHED_BYTES = 1024 * 1024;
 const MAX_CONNECTIONS = 4_000;
@@ -22,6 +24,15 @@ export interface Forwarded {
   readonly isQuestion: boolean;
   /** Null where the request's own stream has it. */
   readonly body: Buffer | null;
+}
+
+/** Answers a node's own question: `url` begins behind the version. */
+export type NodeHandler = (url: string, res: ServerResponse) => void;
+
+export interface ClusterHandlers {
+  readonly forwarded: ForwardedHandler;
+  /** The live window of a session. */
+  readonly live: NodeHandler;
 }
 
 export type ForwardedHandler = (req: IncomingMessage, res: ServerResponse, forwarded: Forwarded) => void;
@@ -39,7 +50,7 @@ export interface ClusterServerSettings {
 export class ClusterServer {
   readonly server: Server;
   readonly #settings: ClusterServerSettings;
-  #handler: ForwardedHandler = unready;
+  #handlers: ClusterHandlers | null = null;
 
   private constructor(settings: ClusterServerSettings) {
     this.#settings = settings;
@@ -56,9 +67,9 @@ export class ClusterServer {
     return opened;
   }
 
-  /** From now on, forwarded requests are answered. */
-  serve(handler: ForwardedHandler): void {
-    this.#handler = handler;
+  /** From now on, verified requests are answered. */
+  serve(handlers: ClusterHandlers): void {
+    this.#handlers = handlers;
   }
 
   close(): Promise<void> {
@@ -81,6 +92,8 @@ export class ClusterServer {
       if (!(await seal.verify(method, url, headers))) return forbid(res);
       const body = headers["weir-body"] === STREAMED ? null : await this.#bodyOf(req);
       if (body === "wrong") return forbid(res);
+      if (!this.#handlers) return unready(res);
+      if (url.startsWith(`${TELL_PREFIX}/live/`)) return this.#handlers.live(url.slice(TELL_PREFIX.length), res);
       if (!url.startsWith(`${FORWARD_PREFIX}/`)) return void res.writeHead(404, { "content-length": "0" }).end();
       // From here on it is the viewer's request.
       req.url = url.slice(FORWARD_PREFIX.length);
@@ -91,11 +104,15 @@ export class ClusterServer {
       proxies.trust(req.socket);
       const admitted = headers["weir-admitted"];
       const isQuestion = headers["weir-question"] === "1";
-      this.#handler(req, res, { admitted: admitted === undefined ? null : String(admitted), isQuestion, body });
+      this.#handlers.forwarded(req, res, {
+        admitted: admitted === undefined ? null : String(admitted),
+        isQuestion,
+        body,
+      });
     } catch (error) {
       log.warn({ err: error }, "could not answer another node");
       if (res.headersSent) res.destroy();
-      else unready(req, res);
+      else unready(res);
     }
   }
 
@@ -123,6 +140,6 @@ function forbid(res: ServerResponse): void {
   res.writeHead(403, { "content-length": "0", connection: "close" }).end();
 }
 
-function unready(_req: IncomingMessage, res: ServerResponse): void {
+function unready(res: ServerResponse): void {
   res.writeHead(503, { "content-length": "0", "retry-after": "1" }).end();
 }

@@ -35,7 +35,7 @@ async function owner(handler: ForwardedHandler, id = "owner") {
   const seal = await sealOf(id);
   const server = await ClusterServer.open({ listener, seal, proxies, clock, log: silentLog });
   closing.push(() => server.close());
-  server.serve(handler);
+  server.serve({ forwarded: handler, live: (_url, res) => void res.end() });
   return { nodeId: id, address: `127.0.0.1:${listener.port}`, proxies, server };
 }
 

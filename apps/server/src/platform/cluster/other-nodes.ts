@@ -17,6 +17,7 @@ const MOVES_KEPT_MS = 30_000;
 /** A blocked playlist waits three target durations; nobody waits longer. */
 const HEAD_WITHIN_MS = 40_000;
 const CONNECT_WITHIN_MS = 2_000;
+const READ_HEAD_WITHIN_MS = 2_000;
 /** Without a byte in either direction. */
 const IDLE_MS = 60_000;
 
@@ -90,6 +91,29 @@ export class OtherNodes {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  /** Ask a node something of this node's own. Resolves with the head of its answer; the signal ends it. */
+  read(to: NodePlace, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const { seal, clock } = this.#settings;
+    const place = parse(to.address);
+    if (!place) return Promise.reject(new Error("the node's address is none"));
+    const url = `/cluster/v1${path}`;
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const asked = request({ ...place, agent: false, path: url, headers: seal.sign("GET", url, {}), signal });
+    const late = clock.after(READ_HEAD_WITHIN_MS, () => asked.destroy(new Error("the node does not answer")));
+    asked.once("response", (answer) => {
+      late.cancel();
+      // Without a reader, an error would end the process.
+      answer.on("error", () => {});
+      resolve(answer);
+    });
+    asked.on("error", (error) => {
+      late.cancel();
+      reject(error);
+    });
+    asked.end();
+    return promise;
   }
 
   /** As `send`, to a node whose address is looked up. */

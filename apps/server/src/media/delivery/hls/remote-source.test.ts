@@ -87,6 +87,7 @@ beforeEach(async () => {
     maxReads: 1,
     children: new FakeChildren(),
     others: null,
+    copies: null,
   });
   server = createServer((req, res) => playback.handle(req, res));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

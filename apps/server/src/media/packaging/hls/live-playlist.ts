@@ -33,6 +33,10 @@ export class LivePlaylist {
     this.#siblings = siblings;
   }
 
+  get partLimits(): PartLimits {
+    return this.#partLimits;
+  }
+
   /** The current playlist, in ASCII: one text for all viewers. */
   text(): string {
     if (this.#version !== this.rendition.version) {

@@ -1,0 +1,289 @@
+import { Writable } from "node:stream";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { ClusterSeal, ClusterServer, OtherNodes } from "../../platform/cluster/index.ts";
+import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
+import { Listener } from "../../platform/listener.ts";
+import { silentLog } from "../../platform/log.ts";
+import { openMediaMemory } from "../memory-pool.ts";
+import { openTimeline } from "../session-timeline.ts";
+import { NO_LADDER } from "../testing/fake-gates.ts";
+import { MediaRig } from "../testing/media-rig.ts";
+import { AUDIO, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import { FollowedSession } from "./followed-session.ts";
+import { parseWindowAddress, writePlaces } from "./window-address.ts";
+import { windowFrame, windowReader } from "./window-messages.ts";
+import { type FollowableSession, WindowSender } from "./window-sender.ts";
+
+const LIVE = "/hls/playstream1";
+
+let owner: MediaRig;
+let asked: MediaRig;
+let others: OtherNodes;
+let server: ClusterServer;
+/** Requests that the owner answered in place of the other node. */
+let forwarded: string[];
+const clock = new ManualClock(Date.UTC(2030, 0, 1));
+
+beforeEach(async () => {
+  forwarded = [];
+  owner = await MediaRig.open();
+  const sealOf = async (id: string) => {
+    const seal = new ClusterSeal({ clock, nodeId: () => id, readKeys: async () => [Buffer.alloc(32, 1)] });
+    await seal.open();
+    return seal;
+  };
+  const listener = new Listener("cluster", "127.0.0.1", 0);
+  const proxies = new TrustedProxies([]);
+  server = await ClusterServer.open({ listener, seal: await sealOf("owner"), proxies, clock, log: silentLog });
+  server.serve({
+    forwarded(req, res) {
+      forwarded.push(req.url ?? "");
+      res.writeHead(404, { "content-length": "0" }).end();
+    },
+    live: (url, res) => owner.plane.tellWindow(url, res),
+  });
+  const findAddress = async () => null;
+  const settings = { nodeId: () => "asked", findAddress, proxies, clock, log: silentLog };
+  others = new OtherNodes({ ...settings, seal: await sealOf("asked") });
+  others.moved("stream-1", { nodeId: "owner", address: `127.0.0.1:${listener.port}` });
+  asked = await MediaRig.open(NO_LADDER.admission, others);
+});
+afterEach(async () => {
+  await asked[Symbol.asyncDispose]();
+  others.close();
+  server.server.closeAllConnections();
+  await server.close();
+  await owner[Symbol.asyncDispose]();
+});
+
+test("a copy has the names and bytes of its owner, and grows with it", async () => {
+  const { publication } = owner.publish();
+  await owner.send(publication, { seconds: 7 });
+  const source = await asked.sourceOf(`${LIVE}/index.m3u8`);
+  expect(await asked.text(`${LIVE}/index.m3u8`)).toBe(await owner.text(`${LIVE}/index.m3u8`));
+  const listAt = (rig: MediaRig, name = "source") => rig.text(`${source.replace(/source$/, name)}/index.m3u8`);
+  for (const name of ["source", "audio"]) expect(await listAt(asked, name)).toBe(await listAt(owner, name));
+  const list = await listAt(owner);
+  const files = [...list.matchAll(/(?:URI=")?((?:init-)?[\w.]+\.(?:m4s|mp4))/g)].map(([, file]) => file);
+  expect(files.length).toBeGreaterThan(8);
+  const hint = /PRELOAD-HINT:TYPE=PART,URI="(.*?)"/.exec(list)?.[1];
+  for (const file of files) {
+    if (file !== hint) expect(await asked.bytes(`${source}/${file}`)).toEqual(await owner.bytes(`${source}/${file}`));
+  }
+  const [, msn] = /EXT-X-MEDIA-SEQUENCE:(\d+)/.exec(list) ?? [];
+  const waiting = asked.text(`${source}/index.m3u8?_HLS_msn=${Number(msn) + 4}&_HLS_part=1`);
+  const part = asked.fetch(`${source}/${hint}`);
+  await owner.send(publication, { seconds: 7, clockAt: 7 });
+  expect((await part).status).toBe(200);
+  expect(await waiting).toContain("#EXT-X-PART:");
+  await expect.poll(async () => (await listAt(asked)) === (await listAt(owner))).toBe(true);
+  publication.end("clean-stop", "FCUnpublish");
+  await expect.poll(() => listAt(asked)).toContain("#EXT-X-ENDLIST");
+  expect(forwarded).toEqual([]);
+});
+
+test("what a copy does not have is asked of the owner: lists that go back, and files that left the window", async () => {
+  const { publication } = owner.publish();
+  await owner.send(publication, { seconds: 5 });
+  const source = await asked.sourceOf(`${LIVE}/index.m3u8`);
+  for (const path of [
+    `${LIVE}/index.m3u8?dvr=1`,
+    `${source}/dvr.m3u8`,
+    `${source}/d1.m4s`,
+    `${source}/9999.m4s`,
+    `${LIVE}/source/latest.jpg`,
+  ])
+    expect((await asked.fetch(path)).status).toBe(404);
+  expect(forwarded).toHaveLength(5);
+});
+
+test("the viewer of a copy is counted where the copy is, and a gate is asked there", async () => {
+  const { publication } = owner.publish();
+  await owner.send(publication, { seconds: 5 });
+  asked.playbackGate.policy = "jwt";
+  expect((await asked.fetch(`${LIVE}/index.m3u8`)).status).toBe(401);
+  const source = await asked.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+  expect((await asked.fetch(`${source}/index.m3u8`)).status).toBe(200);
+  for (const rig of [owner, asked]) rig.clock.advance(10_000);
+  const begun = (rig: MediaRig) => rig.facts.viewerCounts.reduce((sum, count) => sum + count.begun, 0);
+  expect([begun(owner), begun(asked)]).toEqual([0, 1]);
+});
+
+test("while the owner is away the copy stays; one that nobody watches for 30 s is given up with its memory", async () => {
+  const { publication } = owner.publish();
+  await owner.send(publication, { seconds: 5 });
+  const source = await asked.sourceOf(`${LIVE}/index.m3u8`);
+  const list = await asked.text(`${source}/index.m3u8`);
+  server.server.closeAllConnections();
+  await server.close();
+  expect(await asked.text(`${source}/index.m3u8`)).toBe(list);
+  expect(asked.plane.figures.pages.pagesInUse).toBeGreaterThan(0);
+  for (let passed = 0; passed < 40_000; passed += 250) asked.clock.advance(250);
+  expect(asked.plane.figures.pages.pagesInUse).toBe(0);
+});
+
+/** What a node that reads slowly was sent. */
+class Reader extends Writable {
+  readonly messages: ReturnType<ReturnType<typeof windowReader>> = [];
+  readonly #read = windowReader();
+  #go: (() => void) | null = null;
+  isStopped = false;
+
+  constructor() {
+    super({ highWaterMark: 64 * 1024 });
+  }
+
+  override _write(bytes: Buffer, _encoding: string, done: () => void): void {
+    this.messages.push(...this.#read(bytes));
+    if (this.isStopped) this.#go = done;
+    else done();
+  }
+
+  goOn(): void {
+    this.isStopped = false;
+    this.#go?.();
+  }
+
+  get segments(): number[] {
+    return this.messages.flatMap((message) =>
+      message.kind === "begin" && message.of === "source" ? [message.place.msn] : [],
+    );
+  }
+}
+
+/** A session of this process, and its source. */
+function session() {
+  const clock = new ManualClock();
+  const { timeline, outputs } = openTimeline({
+    clock,
+    memory: openMediaMemory().parts,
+    resume: null,
+    lastTargetDuration: null,
+    lastSound: null,
+    hasSlate: false,
+    onSegment: () => {},
+    onUnstable: () => {},
+    ladder: null,
+  });
+  const state = { isLeft: false, isFinished: false };
+  const followable: FollowableSession = {
+    sessionId: "session-1",
+    playbackId: "playstream1",
+    outputs,
+    get isLeft() {
+      return state.isLeft;
+    },
+    get isFinished() {
+      return state.isFinished;
+    },
+  };
+  let sent = 0;
+  /** Plays the source until this second. */
+  const until = (seconds: number) => {
+    if (sent === 0) for (const track of [VIDEO, AUDIO]) timeline.track(track);
+    const arrivals = syntheticSource({ seconds, frameBytes: 4_000 }).filter(({ at }) => at >= sent * 1000);
+    for (const { at, packet } of arrivals) {
+      clock.advance(Math.max(0, at - clock.monotonic()));
+      timeline.packet(packet);
+    }
+    sent = seconds;
+  };
+  return { clock, followable, state, until };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a node that reads nothing costs its owner a segment, and has no gap after 5 s; after 40 s it goes on with the window", async () => {
+  const { clock, followable, until } = session();
+  until(6);
+  const reader = new Reader();
+  new WindowSender(followable, reader, new Map(), clock);
+  await settled();
+  reader.isStopped = true;
+  for (let seconds = 7; seconds <= 11; seconds++) {
+    until(seconds);
+    await settled();
+    expect(reader.writableLength).toBeLessThan(1_000_000);
+  }
+  reader.goOn();
+  await expect.poll(() => reader.segments.at(-1)).toBe(followable.outputs.renditions[0]?.newestPart?.msn);
+  const first = reader.segments[0] ?? 0;
+  expect(reader.segments).toEqual(reader.segments.map((_, index) => first + index));
+  const parts = reader.messages.filter((message) => message.kind === "part" && message.of === "source").length;
+
+  reader.isStopped = true;
+  for (let seconds = 12; seconds <= 52; seconds++) {
+    until(seconds);
+    await settled();
+    expect(reader.writableLength).toBeLessThan(1_000_000);
+  }
+  const before = reader.segments.at(-1) ?? 0;
+  reader.goOn();
+  await expect.poll(() => reader.segments.at(-1)).toBe(followable.outputs.renditions[0]?.newestPart?.msn);
+  const next = reader.segments.find((msn) => msn > before) ?? 0;
+  expect(next).toBeGreaterThan(before + 1);
+  expect(parts).toBeGreaterThan(20);
+});
+
+test("a node that comes back is told what it lacks, and one whose stream moved has to ask elsewhere", async () => {
+  const { clock, followable, state, until } = session();
+  until(9);
+  const first = new Reader();
+  new WindowSender(followable, first, new Map(), clock);
+  await settled();
+  const copy = new FollowedSession(
+    { kind: "session", sessionId: "session-1", playbackId: "p" },
+    openMediaMemory().parts,
+    clock,
+  );
+  for (const message of first.messages) copy.take(message);
+  first.destroy();
+  until(10);
+  const second = new Reader();
+  new WindowSender(followable, second, copy.places, clock);
+  await settled();
+  for (const message of second.messages) copy.take(message);
+  for (const { name } of followable.outputs.renditions)
+    expect(copy.playlist(name)?.text()).toBe(followable.outputs.playlist(name)?.text());
+  expect(second.segments.length).toBeLessThan(2);
+
+  state.isLeft = true;
+  clock.advance(500);
+  expect(second.messages.at(-1)).toEqual({ kind: "moved" });
+  expect(second.writableEnded).toBe(true);
+
+  // The next owner goes on behind a gap in the numbers; the segment that the first did not complete is nobody's.
+  const { open } = copy.playlist("source")?.rendition ?? {};
+  const init = open?.init?.name ?? "";
+  const place = { timescale: 90_000, startTicks: 0, programDateTimeMs: 0, discontinuity: true, init };
+  copy.take({ kind: "begin", of: "source", place: { ...place, msn: 100 } });
+  expect(copy.playlist("source")?.rendition.segment(open?.msn ?? 0)).toBe(undefined);
+  expect(copy.playlist("source")?.rendition.open?.msn).toBe(100);
+  expect(() => copy.take({ kind: "begin", of: "source", place: { ...place, msn: 101, init: "no" } })).toThrow(
+    RangeError,
+  );
+  copy.dispose();
+});
+
+test("places go through an address, and nonsense is no place", () => {
+  const places = new Map([
+    ["source", { msn: 12, parts: 3, isComplete: false }],
+    ["audio", { msn: 11, parts: 0, isComplete: true }],
+  ]);
+  const query = writePlaces({ places });
+  expect(query).toBe("?from=source:12.3,audio:11");
+  expect(parseWindowAddress(`/live/abcd${query}`)).toEqual({ playbackId: "abcd", from: places });
+  expect(parseWindowAddress("/live/abcd?from=source,:1,a:b")?.from).toEqual(new Map());
+  for (const url of ["/live/", "/live/abcd/x", "/live/abcd?from=", "/live/../x"])
+    expect(parseWindowAddress(url)).toBe(null);
+});
+
+test("a message of a kind that is not known is skipped", () => {
+  const read = windowReader();
+  const unknown = windowFrame({ kind: "later" } as never);
+  expect(read(Buffer.concat([unknown, windowFrame({ kind: "beat" })])).map(({ kind }) => kind)).toEqual([
+    "later",
+    "beat",
+  ]);
+});

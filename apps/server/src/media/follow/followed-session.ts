@@ -1,0 +1,157 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
+import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
+import { LiveRendition } from "../packaging/live-rendition.ts";
+import { type InitSegment, LiveSegment, type SegmentPlace } from "../packaging/live-segment.ts";
+import type { PartLimits } from "../packaging/part-target.ts";
+import type { Track } from "../packet.ts";
+import type { PageMemory } from "../page-memory.ts";
+import { Sent } from "../sent.ts";
+import type { OfferedRendition, RenditionBegin, SentPlace, WindowMessage } from "./window-messages.ts";
+import type { FollowedPlace } from "./window-sender.ts";
+
+/** Inits of one rendition that are remembered: a source that changes its format more often is closed. */
+const MAX_INITS = 32;
+
+interface Copy {
+  readonly rendition: LiveRendition;
+  readonly playlist: LivePlaylist;
+  readonly limits: { seconds: number | null; holdBackSeconds: number; targetSeconds: number };
+  readonly inits: Map<string, InitSegment>;
+}
+
+/**
+ * The live window of a session that another node has: the same names and bytes, written into ordinary renditions, so that lists and waits are made as
+ * for a session of this node.
+ */
+export class FollowedSession {
+  readonly sessionId: string;
+  readonly playbackId: string;
+  readonly sent = new Sent();
+  /** Nobody goes back here: the owner has the rows. */
+  readonly dvr = null;
+  readonly isLeft = false;
+  readonly #clock: Clock;
+  readonly #memory: PageMemory;
+  readonly #copies = new Map<string, Copy>();
+  #offered: readonly OfferedRendition[] = [];
+  #isFinished = false;
+
+  constructor(
+    { sessionId, playbackId }: Extract<WindowMessage, { kind: "session" }>,
+    memory: PageMemory,
+    clock: Clock,
+  ) {
+    this.sessionId = sessionId;
+    this.playbackId = playbackId;
+    this.#memory = memory;
+    this.#clock = clock;
+  }
+
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
+  get outputs(): this {
+    return this;
+  }
+
+  /** The renditions that the owner offers, as far as their copies have begun. */
+  get listed(): readonly ListedRendition[] {
+    return this.#offered.flatMap(({ name, track, plannedBps, plannedFps }) => {
+      const rendition = this.#copies.get(name)?.rendition;
+      if (!rendition) return [];
+      const planned = {
+        ...(plannedBps !== undefined && { plannedBps }),
+        ...(plannedFps !== undefined && { plannedFps }),
+      };
+      return [{ rendition, track, ...planned }];
+    });
+  }
+
+  playlist(name: string): LivePlaylist | undefined {
+    return this.#copies.get(name)?.playlist;
+  }
+
+  /** What this node has of each rendition. */
+  get places(): ReadonlyMap<string, FollowedPlace> {
+    const places = new Map<string, FollowedPlace>();
+    for (const [name, { rendition }] of this.#copies) {
+      const { open, listed } = rendition;
+      const last = listed.at(-1);
+      if (open) places.set(name, { msn: open.msn, parts: open.parts.length, isComplete: false });
+      else if (last) places.set(name, { msn: last.msn, parts: last.parts.length, isComplete: true });
+    }
+    return places;
+  }
+
+  /** Throws for a message that does not fit what came before. */
+  take(message: WindowMessage): void {
+    if (message.kind === "rendition") return this.#begin(message.begin);
+    if (message.kind === "offered") return this.#offer(message.renditions);
+    if (message.kind === "end") return this.#end();
+    if (!("of" in message)) return;
+    const copy = this.#copies.get(message.of);
+    if (!copy) throw new RangeError(`a message of the unknown rendition ${message.of}`);
+    const { rendition } = copy;
+    switch (message.kind) {
+      case "init":
+        return addInit(copy, { ...message, bytes: message.data });
+      case "begin":
+        // What a lost owner did not complete is nobody's.
+        rendition.dropOpen();
+        return rendition.begin(new LiveSegment(placeOf(copy, message.place), this.#memory));
+      case "part":
+        return rendition.publish([message.data], message.timing);
+      case "complete":
+        if (rendition.open?.msn === message.msn) rendition.complete();
+        return;
+      case "gap":
+        rendition.dropOpen();
+        return rendition.gap(new LiveSegment(placeOf(copy, message.place), this.#memory, message.durationTicks));
+      case "expect":
+        return rendition.expect(message.msn);
+    }
+  }
+
+  dispose(): void {
+    for (const { rendition } of this.#copies.values()) rendition.dispose();
+  }
+
+  #begin({ name, discontinuitySequence, ...known }: RenditionBegin): void {
+    if (this.#copies.has(name)) return;
+    const limits = { seconds: null, holdBackSeconds: 0, targetSeconds: 2 };
+    const target = {
+      get seconds() {
+        return limits.targetSeconds;
+      },
+    };
+    const rendition = new LiveRendition(name, discontinuitySequence, target, this.#clock, known);
+    const siblings = () => [...this.#copies.values()].map((copy) => copy.rendition);
+    const playlist = new LivePlaylist(rendition, limits satisfies PartLimits, siblings);
+    this.#copies.set(name, { rendition, playlist, limits, inits: new Map() });
+  }
+
+  #offer(renditions: readonly OfferedRendition[]): void {
+    this.#offered = renditions;
+    for (const { name, partSeconds, holdBackSeconds, targetSeconds } of renditions)
+      Object.assign(this.#copies.get(name)?.limits ?? {}, { seconds: partSeconds, holdBackSeconds, targetSeconds });
+  }
+
+  #end(): void {
+    this.#isFinished = true;
+    for (const { rendition } of this.#copies.values()) if (!rendition.hasEnded) rendition.end();
+  }
+}
+
+function addInit({ inits }: Copy, { name, bytes, track, timescale }: InitSegment & { readonly track: Track }): void {
+  if (inits.size >= MAX_INITS) inits.delete(inits.keys().next().value ?? "");
+  inits.set(name, { name, bytes, track, timescale });
+}
+
+function placeOf({ inits, rendition }: Copy, { init, ...place }: SentPlace): SegmentPlace {
+  if (init === null) return { ...place, init: null };
+  const known = inits.get(init);
+  if (!known) throw new RangeError(`a segment of ${rendition.name} without its init segment`);
+  return { ...place, init: known };
+}

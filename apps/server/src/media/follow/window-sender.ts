@@ -1,0 +1,198 @@
+import type { Writable } from "node:stream";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
+import type { LivePlaylist } from "../packaging/hls/live-playlist.ts";
+import type { LiveRendition } from "../packaging/live-rendition.ts";
+import type { LiveSegment } from "../packaging/live-segment.ts";
+import { type OfferedRendition, type SentPlace, type WindowMessage, windowFrame } from "./window-messages.ts";
+
+const BEAT_MS = 500;
+
+/** A session whose live window other nodes copy. */
+export interface FollowableSession {
+  readonly sessionId: string;
+  readonly playbackId: string;
+  readonly isFinished: boolean;
+  readonly isLeft: boolean;
+  readonly outputs: {
+    readonly listed: readonly ListedRendition[];
+    readonly renditions: readonly LiveRendition[];
+    playlist(name: string): LivePlaylist | undefined;
+  };
+}
+
+/** How much of a rendition a follower has: `parts` of the segment `msn`, and its end if it `isComplete`. */
+export interface FollowedPlace {
+  readonly msn: number;
+  readonly parts: number;
+  readonly isComplete: boolean;
+}
+
+interface SentRendition {
+  readonly rendition: LiveRendition;
+  place: FollowedPlace | null;
+  readonly inits: Set<string>;
+  expected: number | null;
+  readonly unsubscribe: () => void;
+}
+
+/**
+ * Tells a node the live window of a session, and each part as soon as it is published. It reads the window from where the node is, and stops while the
+ * node takes nothing: so a slow one costs the owner no more than its socket's buffer, and goes on with what the window still has.
+ */
+export class WindowSender {
+  readonly #session: FollowableSession;
+  readonly #to: Writable;
+  readonly #from: ReadonlyMap<string, FollowedPlace>;
+  readonly #sent = new Map<LiveRendition, SentRendition>();
+  readonly #timer: Timer;
+  #offered = "";
+  #hasWritten = false;
+  #isBlocked = false;
+  #isOver = false;
+
+  constructor(session: FollowableSession, to: Writable, from: ReadonlyMap<string, FollowedPlace>, clock: Clock) {
+    this.#session = session;
+    this.#to = to;
+    this.#from = from;
+    const { sessionId, playbackId } = session;
+    this.#write({ kind: "session", sessionId, playbackId });
+    this.#timer = clock.every(BEAT_MS, () => this.#beat());
+    to.on("drain", () => {
+      this.#isBlocked = false;
+      this.#tell();
+    });
+    to.once("close", () => this.#close());
+    this.#tell();
+  }
+
+  #beat(): void {
+    if (!this.#hasWritten && !this.#isBlocked) this.#write({ kind: "beat" });
+    this.#hasWritten = false;
+    // Renditions come and go without a change of another.
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#isBlocked || this.#isOver) return;
+    const { outputs, isLeft } = this.#session;
+    if (isLeft) return this.#finish({ kind: "moved" });
+    for (const rendition of outputs.renditions) if (!this.#sent.has(rendition)) this.#add(rendition);
+    this.#offer();
+    for (const sent of this.#sent.values()) {
+      this.#advance(sent);
+      if (this.#isBlocked) return;
+    }
+    const areOver = this.#sent.size > 0 && [...this.#sent.keys()].every(({ hasEnded }) => hasEnded);
+    if (areOver || this.#session.isFinished) this.#finish({ kind: "end" });
+  }
+
+  #add(rendition: LiveRendition): void {
+    const { name, discontinuitySequence, firstMsn, peakBps, frameRate } = rendition;
+    const place = this.#from.get(name) ?? null;
+    this.#write({ kind: "rendition", begin: { name, discontinuitySequence, firstMsn, peakBps, frameRate } });
+    const unsubscribe = rendition.onChange(() => this.#tell());
+    this.#sent.set(rendition, { rendition, place, inits: new Set(), expected: null, unsubscribe });
+  }
+
+  /** Only when it has changed. */
+  #offer(): void {
+    const { outputs } = this.#session;
+    const renditions = outputs.listed.map(({ rendition, ...listed }): OfferedRendition => {
+      const { seconds = null, holdBackSeconds = 0 } = outputs.playlist(rendition.name)?.partLimits ?? {};
+      const target = { targetSeconds: rendition.targetDuration, partSeconds: seconds, holdBackSeconds };
+      return { name: rendition.name, ...listed, ...target };
+    });
+    const text = JSON.stringify(renditions.map(({ track, ...offered }) => ({ ...offered, codec: track.codecString })));
+    if (text === this.#offered) return;
+    this.#offered = text;
+    this.#write({ kind: "offered", renditions });
+  }
+
+  #advance(sent: SentRendition): void {
+    const { rendition } = sent;
+    for (let segment = nextOf(sent); segment && !this.#isBlocked; segment = nextOf(sent)) this.#segment(sent, segment);
+    const { nextPart, open } = rendition;
+    const expected = open || !nextPart ? null : nextPart.msn;
+    if (this.#isBlocked || expected === sent.expected) return;
+    sent.expected = expected;
+    if (!open) this.#write({ kind: "expect", of: rendition.name, msn: expected });
+  }
+
+  /** What the node lacks of it. */
+  #segment(sent: SentRendition, segment: LiveSegment): void {
+    const { rendition, place } = sent;
+    const { name: of } = rendition;
+    const { msn } = segment;
+    if (segment.init === null) {
+      this.#write({ kind: "gap", of, place: placeOf(segment), durationTicks: segment.durationTicks });
+      sent.place = { msn, parts: 0, isComplete: true };
+      return;
+    }
+    const isBegun = place?.msn === msn;
+    if (!isBegun) {
+      this.#init(sent, segment);
+      this.#write({ kind: "begin", of, place: placeOf(segment) });
+    }
+    const has = isBegun ? place.parts : 0;
+    for (const { views, byteLength: _bytes, ...timing } of segment.parts.slice(has))
+      this.#write({ kind: "part", of, timing }, views);
+    const isComplete = segment !== rendition.open;
+    if (isComplete) this.#write({ kind: "complete", of, msn });
+    sent.place = { msn, parts: segment.parts.length, isComplete };
+  }
+
+  #init({ rendition, inits }: SentRendition, { init }: LiveSegment): void {
+    if (!init || inits.has(init.name)) return;
+    inits.add(init.name);
+    const { name, track, timescale, bytes } = init;
+    this.#write({ kind: "init", of: rendition.name, name, track, timescale }, [bytes]);
+  }
+
+  #write(message: Parameters<typeof windowFrame>[0], data?: readonly Uint8Array[]): void {
+    this.#hasWritten = true;
+    if (!this.#to.write(windowFrame(message, data))) this.#isBlocked = true;
+  }
+
+  #finish(message: Extract<WindowMessage, { kind: "end" | "moved" }>): void {
+    this.#write(message);
+    this.#close();
+    this.#to.end();
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    this.#timer.cancel();
+    for (const { unsubscribe } of this.#sent.values()) unsubscribe();
+    this.#sent.clear();
+  }
+}
+
+/** The segment of which the node lacks something; undefined if it has all. */
+function nextOf({ rendition, place }: SentRendition): LiveSegment | undefined {
+  const { listed, open } = rendition;
+  if (place && !place.isComplete) {
+    const current = rendition.segment(place.msn);
+    if (current && (current !== open || current.parts.length > place.parts)) return current;
+    // Of a predecessor on another node, which did not complete it.
+    if (current === open && current) return undefined;
+  }
+  const last = place?.msn ?? 0;
+  // Those that left the list are still there for a while.
+  const next = place && rendition.segment(last + 1);
+  if (next) return next;
+  return listed.find(({ msn }) => msn > last) ?? (open && open.msn > last ? open : undefined);
+}
+
+function placeOf({
+  init,
+  msn,
+  timescale,
+  startTicks,
+  programDateTimeMs,
+  discontinuity,
+  isSlate,
+}: LiveSegment): SentPlace {
+  const place = { msn, timescale, startTicks, programDateTimeMs, discontinuity, init: init?.name ?? null };
+  return isSlate ? { ...place, isSlate } : place;
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { renditionUrl } from "./support/live-renditions.ts";
+import { figure, Nodes, StagedStream } from "./support/nodes.ts";
+import { followParts, type PartTimes } from "./support/part-times.ts";
+
+const FOLLOWERS = ["b", "c", "d"] as const;
+const VIEWERS = 20;
+const WATCHED_MS = 60_000;
+/** Three target durations of 2 s. */
+const STALL_MS = 6_000;
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await Nodes.open(["a", ...FOLLOWERS], { WEIR_CLUSTER_ADDRESS: "127.0.0.1:0" });
+});
+afterAll(() => nodes?.[Symbol.asyncDispose]());
+
+const watch = async (node: string, { stream }: StagedStream): Promise<PartTimes> =>
+  followParts(await renditionUrl(nodes.node(node).weir.hlsUrl(stream.playbackId), "source"));
+
+/** The longest time without a new part, in milliseconds. */
+function longestWait({ listedAt }: PartTimes, from = 0): number {
+  const times = [...listedAt.values()].filter((time) => time >= from);
+  return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+}
+
+test("three followers with 20 low-latency viewers each: no stall, the owner's names and bytes, and parts soon after the owner's", async () => {
+  await using staged = await StagedStream.create(nodes, { watchedAt: ["a", ...FOLLOWERS], record: false });
+  await staged.publishAt("a");
+  await staged.untilState("live");
+  await staged.untilListed("d", 2);
+  const atOwner = await watch("a", staged);
+  const viewers = await Promise.all(
+    FOLLOWERS.flatMap((node) => Array.from({ length: VIEWERS }, () => watch(node, staged))),
+  );
+  await sleep(WATCHED_MS);
+  await Promise.all([atOwner, ...viewers].map((viewer) => viewer.stop()));
+  expect(Math.max(...viewers.map((viewer) => longestWait(viewer)))).toBeLessThan(STALL_MS);
+  expect(Math.min(...viewers.map((viewer) => viewer.listedAt.size))).toBeGreaterThan((WATCHED_MS / 1000) * 2.5);
+  expect(staged.seen.clashes).toEqual([]);
+  expect(FOLLOWERS.flatMap((node) => staged.seen.fallsAt(node))).toEqual([]);
+  const behind = viewers
+    .flatMap(({ listedAt }) => [...listedAt].flatMap(([uri, at]) => at - (atOwner.listedAt.get(uri) ?? Number.NaN)))
+    .filter((ms) => !Number.isNaN(ms))
+    // Those that all found in their first list.
+    .slice(8)
+    .sort((a, b) => a - b);
+  figure(
+    "parts at followers behind the owner's, p50 and p99 in ms",
+    `${behind[Math.floor(behind.length / 2)]}, ${behind[Math.floor(behind.length * 0.99)]}`,
+  );
+  figure("longest wait for a part, in ms", Math.max(...viewers.map((viewer) => longestWait(viewer))));
+});
+
+test("a follower that was stopped for 5 s catches up without a gap", async () => {
+  await using staged = await StagedStream.create(nodes, { watchedAt: ["a", "b"], record: false });
+  await staged.publishAt("a");
+  await staged.untilState("live");
+  await staged.untilListed("b", 2);
+  const viewer = await watch("b", staged);
+  await sleep(2_000);
+  const { pid } = nodes.node("b").weir;
+  process.kill(pid, "SIGSTOP");
+  await sleep(5_000);
+  process.kill(pid, "SIGCONT");
+  await sleep(5_000);
+  await viewer.stop();
+  const numbers = [...new Set([...viewer.listedAt.keys()].map((uri) => Number(uri.split(".")[0])))];
+  const first = numbers[0] ?? 0;
+  expect(numbers).toEqual(numbers.map((_, index) => first + index));
+  expect(numbers.length).toBeGreaterThan(4);
+  expect(staged.seen.clashes).toEqual([]);
+});
+
+test("the owner is killed and the encoder is back at a follower after 1 s: new media at both others, in the same session, and no name has two contents", async () => {
+  await using staged = await StagedStream.create(nodes, { watchedAt: ["b", "c"], record: false });
+  await staged.publishAt("a");
+  const { status } = await staged.untilState("live");
+  await staged.untilListed("b", 2);
+  await staged.untilListed("c", 2);
+  const viewers = [await watch("b", staged), await watch("c", staged)];
+  const before = await staged.newest();
+  const killedAt = Date.now();
+  await nodes.node("a").weir.kill();
+  await sleep(1_000);
+  await staged.publishAt("b");
+  for (const [index, node] of ["b", "c"].entries()) {
+    const isNew = (uri: string) => Number(uri.split(".")[0]) > before + 2;
+    const newAt = () => [...(viewers[index]?.listedAt ?? [])].find(([uri, at]) => at > killedAt && isNew(uri))?.[1];
+    await expect.poll(newAt, { timeout: 15_000 }).toBeDefined();
+    figure(`new media at ${node} after the kill, in ms`, (newAt() ?? 0) - killedAt);
+  }
+  await Promise.all(viewers.map((viewer) => viewer.stop()));
+  expect((await staged.now()).status.sessionId).toBe(status.sessionId);
+  expect(staged.seen.clashes).toEqual([]);
+  expect(["b", "c"].flatMap((node) => staged.seen.fallsAt(node))).toEqual([]);
+  await nodes.node("a").weir.restart();
+});
