@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { ClusterSeal, ClusterServer, OtherNodes } from "../../platform/cluster/index.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Listener } from "../../platform/listener.ts";
