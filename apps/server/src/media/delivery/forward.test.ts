@@ -19,6 +19,8 @@ const others = {
   self: "asked",
   moved: () => {},
   placeOf: () => place,
+  /** No copies: all is forwarded. */
+  read: () => Promise.reject(new Error("not here")),
   async send(
     req: Parameters<OtherNodes["send"]>[0],
     res: Parameters<OtherNodes["send"]>[1],

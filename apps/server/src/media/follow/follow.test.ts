@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { ClusterSeal, ClusterServer, OtherNodes } from "../../platform/cluster/index.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Listener } from "../../platform/listener.ts";
 import { silentLog } from "../../platform/log.ts";
+import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { openTimeline } from "../session-timeline.ts";
 import { NO_LADDER } from "../testing/fake-gates.ts";

@@ -181,6 +181,7 @@ class Following {
       }
     } catch (error) {
       if (!connection.signal.aborted) log.debug({ err: error, playbackId }, "lost the node that has a stream");
+      if (!this.session) this.#refuse();
     } finally {
       this.#connection = null;
     }
