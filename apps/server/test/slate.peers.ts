@@ -159,7 +159,15 @@ test(
       await expect.poll(isOver, { timeout: 60_000, interval: 500 }).toBe(true);
       const { longestStallMs, errors, frames } = await player.state();
       console.log(`${kind}: ${frames} pictures, longest stall ${Math.round(longestStallMs)} ms; ${errors.join(", ")}`);
+      expect(frames).toBeGreaterThan(sourceSegmentsDuration * 30 - 30);
       await player.close();
+    }
+    for (const kind of ["ffmpeg", "gstreamer", "vlc"] as const) {
+      const player = NativePlayer[kind](recordingUrl);
+      const isPast = () => player.hasExited || (player.position ?? 0) > sourceSegmentsDuration - 2;
+      await expect.poll(isPast, { timeout: 60_000, interval: 200 }).toBe(true);
+      expect(player.position ?? 0, `${kind}: ${player.log.slice(-3000)}`).toBeGreaterThan(sourceSegmentsDuration - 2);
+      await player.stop();
     }
   },
   LIMIT_MS,
