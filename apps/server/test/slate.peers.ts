@@ -139,11 +139,23 @@ test(
       stream: { slate: "last-picture", record: true, dvr: "session", profiles: SMALL_LADDER },
     });
     await broadcast.untilSegments(4);
+    const goingBack = await Promise.all(
+      [true, false].map((lowLatency) =>
+        ForeignPlayer.play(arena.browser, "hls", `${broadcast.hlsUrl}?dvr=1`, lowLatency),
+      ),
+    );
+    await sleep(5_000);
     await broadcast.publisher.kill();
     await sleep(10_000);
     await broadcast.publish();
     await broadcast.untilState("live");
-    await broadcast.untilSegments(8);
+    await broadcast.untilSegments(10);
+    for (const player of goingBack) {
+      const { frames, longestStallMs, errors } = await player.state();
+      console.log(`?dvr=1: ${frames} pictures, longest stall ${Math.round(longestStallMs)} ms; ${errors.join(", ")}`);
+      await expect.poll(async () => (await player.state()).frames, { timeout: 20_000 }).toBeGreaterThan(frames + 30);
+      await player.close();
+    }
     const [live] = await broadcast.sessions();
     for (const rendition of ["source", "audio", "v0", "v1"]) {
       const list = await (await fetch(new URL(`s/-/${live?.id}/${rendition}/dvr.m3u8`, broadcast.hlsUrl))).text();

@@ -189,6 +189,34 @@ describe("no slate is shown", () => {
   });
 });
 
+test("a source without sound has a slate of pictures alone", () => {
+  const rig = new SlateRig();
+  rig.send({ seconds: 5, audio: false });
+  rig.timeline.pause();
+  rig.wait(5_000);
+  rig.timeline.publisher();
+  rig.send({ seconds: 3, clockAt: 50, audio: false });
+  expect(rig.slates("source").length).toBeGreaterThan(1);
+  expect(rig.outputs.renditions.map(({ name }) => name)).toEqual(["source"]);
+  for (const hole of rig.holes("source")) expect(Math.abs(hole)).toBeLessThan(0.01);
+});
+
+test("a publisher that connects and sends no keyframe does not end the slate", () => {
+  const rig = new SlateRig();
+  rig.send({ seconds: 5 });
+  rig.timeline.pause();
+  rig.wait(3_000);
+  rig.timeline.publisher();
+  rig.timeline.pause();
+  rig.timeline.publisher();
+  rig.wait(3_000);
+  const numbers = rig.slates("source");
+  expect(numbers.length).toBeGreaterThanOrEqual(2);
+  expect(rig.fed.filter((each) => each === "pause")).toHaveLength(1);
+  rig.timeline.end();
+  expect(rig.slates("source").at(-1)).toBe((numbers[0] ?? 0) + rig.slates("source").length - 1);
+});
+
 test("a session that ends during its slate closes it in every rendition", () => {
   const rig = new SlateRig();
   rig.send({ seconds: 5 });

@@ -4,6 +4,7 @@ import { lengthPrefixed, withEmulationPrevention, withoutEmulationPrevention } f
 import { SKIPPED_QP, skippedInCabac } from "./skipped-slice.ts";
 
 const IDR = 5;
+const SEI = 6;
 /** `nal_ref_idc` 2, a slice of a picture that is no IDR. */
 const REFERENCE_SLICE = 0x41;
 /** All slices of the picture are P slices. */
@@ -22,7 +23,7 @@ export function avcRepeats(avcC: Uint8Array, keyframe: Uint8Array, count: number
     const slice = idrSlice(keyframe);
     const picture = sets.pps.map(readPictureSet).find(({ id }) => id === slice.pictureSet);
     const sequence = sets.sps.map(readAvcSequence).find(({ id }) => id === picture?.sequenceSet);
-    if (!picture || !sequence || !sequence.isProgressive || sequence.hasSeparatePlanes) return null;
+    if (!picture || !sequence?.isProgressive || sequence.hasSeparatePlanes) return null;
     if (picture.hasSliceGroups || sequence.maxReferences === 0) return null;
     const order = slice.pictureOrder(sequence);
     const data = picture.isCabac ? skippedInCabac(sequence.macroblocks) : null;
@@ -34,6 +35,21 @@ export function avcRepeats(avcC: Uint8Array, keyframe: Uint8Array, count: number
   } catch (error) {
     if (error instanceof FormatError) return null;
     throw error;
+  }
+}
+
+/** Removes SEI messages from an H.264 access unit with 4-byte lengths: captions and times are those of one picture, and must not be shown again. */
+export function withoutAvcMessages(accessUnit: Uint8Array): Uint8Array {
+  return lengthPrefixed([...unitsOf(accessUnit)].filter(([header = 0]) => (header & 0x1f) !== SEI));
+}
+
+/** NAL units. Stops at a length that exceeds the data. */
+function* unitsOf(accessUnit: Uint8Array): Generator<Uint8Array, void> {
+  const view = new DataView(accessUnit.buffer, accessUnit.byteOffset, accessUnit.byteLength);
+  for (let offset = 0; offset + 4 < accessUnit.length; ) {
+    const end = offset + 4 + view.getUint32(offset);
+    yield accessUnit.subarray(offset + 4, end);
+    offset = end;
   }
 }
 
@@ -74,13 +90,9 @@ function readPictureSet(pps: Uint8Array): PictureSet {
 
 /** The first slice of an IDR picture (7.3.3). */
 function idrSlice(accessUnit: Uint8Array) {
-  const view = new DataView(accessUnit.buffer, accessUnit.byteOffset, accessUnit.byteLength);
-  for (let offset = 0; offset + 5 <= accessUnit.length; offset += 4 + view.getUint32(offset)) {
-    if (((accessUnit[offset + 4] ?? 0) & 0x1f) !== IDR) continue;
-    const header = accessUnit.subarray(
-      offset + 4,
-      Math.min(offset + 4 + view.getUint32(offset), offset + HEADER_BYTES),
-    );
+  for (const unit of unitsOf(accessUnit)) {
+    if (((unit[0] ?? 0) & 0x1f) !== IDR) continue;
+    const header = unit.subarray(0, HEADER_BYTES);
     const bits = new BitReader(withoutEmulationPrevention(header), 1);
     bits.unsignedExpGolomb(); // first_mb_in_slice
     bits.unsignedExpGolomb(); // slice_type

@@ -2,7 +2,7 @@ export { AAC_SAMPLE_RATES, type AacDescription, describeAac, readAacConfig, sile
 export { describeAv1 } from "./av1.ts";
 export { type AvcParameterSets, avcParameterSets, avcReorderFrames, describeAvc } from "./avc.ts";
 export { avcConfig, type SplitPicture, splitParameterSets } from "./avc-config.ts";
-export { avcRepeats } from "./avc-repeats.ts";
+export { avcRepeats, withoutAvcMessages } from "./avc-repeats.ts";
 export { describeHevc, hevcParameterSets, hevcReorderFrames } from "./hevc.ts";
 export { hevcConfig } from "./hevc-config.ts";
 export { isIdrAccessUnit } from "./idr-access-unit.ts";

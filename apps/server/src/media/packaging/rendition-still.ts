@@ -1,4 +1,4 @@
-import { avcRepeats } from "@weir/formats/codecs";
+import { avcRepeats, withoutAvcMessages } from "@weir/formats/codecs";
 import { Payload, TICKS_PER_SECOND, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { LiveOutput } from "./live-output.ts";
 import { samplesIn } from "./window-samples.ts";
@@ -28,7 +28,7 @@ export class RenditionStill {
 
   private constructor({ packager }: LiveOutput, { config }: VideoTrack, keyframe: Payload) {
     this.#packager = packager;
-    this.#keyframe = keyframe;
+    this.#keyframe = new Payload(withoutAvcMessages(keyframe.bytes));
     this.#repeats = (avcRepeats(config, keyframe.bytes, REPEATS) ?? []).map((data) => new Payload(data));
     this.#reorderTicks = packager.reorderTicks;
   }

@@ -1,5 +1,14 @@
 /** What `avcRepeats` makes, read by FFmpeg's decoder. */
-import { annexBToLengthPrefixed, annexBUnits, avcConfig, avcRepeats, isIdrAccessUnit } from "@weir/formats/codecs";
+import {
+  annexBToLengthPrefixed,
+  annexBUnits,
+  avcConfig,
+  avcRepeats,
+  isIdrAccessUnit,
+  lengthPrefixed,
+  lengthPrefixedToAnnexB,
+  withoutAvcMessages,
+} from "@weir/formats/codecs";
 import {
   AV_CODEC_ID_H264,
   AV_PIX_FMT_YUV420P,
@@ -122,9 +131,16 @@ test.each([
   const repeats = avcRepeats(config, keyframe, 40) ?? [];
   expect(repeats).toHaveLength(40);
   expect(Math.max(...repeats.map(({ byteLength }) => byteLength))).toBeLessThan(60);
-  const pictures = await decode(config, [keyframe, ...repeats, keyframe, ...repeats]);
+  const shown = withoutAvcMessages(keyframe);
+  const pictures = await decode(config, [shown, ...repeats, shown, ...repeats]);
   expect(pictures).toHaveLength(82);
   expect(new Set(pictures).size).toBe(1);
+});
+
+test("SEI messages are not repeated, slices and parameter sets are", () => {
+  const units = [6, 7, 8, 5, 6, 5].map((type) => Uint8Array.of(type | 0x60, type, type));
+  const kept = annexBUnits(lengthPrefixedToAnnexB(withoutAvcMessages(lengthPrefixed(units))));
+  expect(kept.map(([header = 0]) => header & 0x1f)).toEqual([7, 8, 5, 5]);
 });
 
 test("4:2:2 is repeated", async () => {
