@@ -20,7 +20,11 @@ const arena = openArena({ env: { WEIR_PULL_NETWORKS: "127.0.0.0/8" } });
 const server = createServer(async ({ url = "", headers }, response) => {
   if (headers.authorization !== `Basic ${btoa("me:pass")}`) return void response.writeHead(401).end();
   const file = await readFile(join(folder, url.slice(1))).catch(() => null);
-  response.writeHead(file ? 200 : 404, file ? { "content-length": file.byteLength } : {}).end(file);
+  const [, from] = /^bytes=(\d+)-$/.exec(headers.range ?? "") ?? [];
+  const part = file?.subarray(Number(from ?? 0));
+  response
+    .writeHead(part ? (from === undefined ? 200 : 206) : 404, part ? { "content-length": part.byteLength } : {})
+    .end(part);
 });
 
 async function freeUdpPort(): Promise<number> {
@@ -40,6 +44,8 @@ beforeAll(async () => {
     promisify(execFile)("ffmpeg", [...`-v error -nostdin ${media} ${codecs} ${out}`.split(" ")], { cwd: folder });
   await make("-f hls -hls_time 4 -hls_list_size 0 list.m3u8");
   await make("-f mpegts file.ts");
+  await make("index-last.mp4");
+  await make("-f hls -hls_time 4 -hls_list_size 0 -hls_segment_type fmp4 in-mp4.m3u8");
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 }, 60_000);
 afterAll(async () => {
@@ -48,24 +54,27 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test.each(["list.m3u8", "file.ts"])("%s is pulled in real time, plays, is recorded whole, and ends", async (name) => {
-  const { client } = arena.weir;
-  const startedAt = performance.now();
-  const stream = await client.streams.pull({ name, profiles: [], record: true, pull: { source: addressOf(name) } });
-  expect(JSON.stringify(stream)).not.toContain("me:pass");
-  const now = async () => (await client.streams.get(stream.id)).status;
-  await expect.poll(async () => (await now()).state, { timeout: 20_000 }).toBe("live");
-  expect((await now()).pull?.state).toBe("pulling");
-  const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
-  await player.untilMoving(60);
-  await player.close();
-  await expect.poll(async () => (await now()).pull?.state, { timeout: 40_000 }).toBe("ended");
-  expect((performance.now() - startedAt) / 1000).toBeGreaterThan(SECONDS - 1);
-  await expect.poll(async () => (await now()).state, { timeout: 10_000 }).toBe("idle");
-  const [session] = (await client.sessions.ofStream(stream.id)).items;
-  expect(session?.sourceSegmentsDuration).toBeCloseTo(SECONDS, 0);
-  expect(arena.weir.log).not.toContain("me:pass");
-});
+test.each(["list.m3u8", "file.ts", "index-last.mp4", "in-mp4.m3u8"])(
+  "%s is pulled in real time, plays, is recorded whole, and ends",
+  async (name) => {
+    const { client } = arena.weir;
+    const startedAt = performance.now();
+    const stream = await client.streams.pull({ name, profiles: [], record: true, pull: { source: addressOf(name) } });
+    expect(JSON.stringify(stream)).not.toContain("me:pass");
+    const now = async () => (await client.streams.get(stream.id)).status;
+    await expect.poll(async () => (await now()).state, { timeout: 20_000 }).toBe("live");
+    expect((await now()).pull?.state).toBe("pulling");
+    const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
+    await player.untilMoving(60);
+    await player.close();
+    await expect.poll(async () => (await now()).pull?.state, { timeout: 40_000 }).toBe("ended");
+    expect((performance.now() - startedAt) / 1000).toBeGreaterThan(SECONDS - 1);
+    await expect.poll(async () => (await now()).state, { timeout: 10_000 }).toBe("idle");
+    const [session] = (await client.sessions.ofStream(stream.id)).items;
+    expect(session?.sourceSegmentsDuration).toBeCloseTo(SECONDS, 0);
+    expect(arena.weir.log).not.toContain("me:pass");
+  },
+);
 
 test("srt-live-transmit is called with its passphrase, plays, and is called again after it was gone", async () => {
   const { client } = arena.weir;

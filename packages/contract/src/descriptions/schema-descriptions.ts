@@ -48,7 +48,7 @@ export const schemaDescriptions = {
   PlaybackSource: "One address of a playable thing.",
   Profile: "One rendition of a live ladder.",
   Project: "The owner of streams, assets, webhooks and API keys.",
-  Pull: "A source to pull a stream from: HLS with MPEG-TS segments, MPEG-TS over HTTP or SRT, RTMP, or a camera over RTSP. Answers hide its user name, password, the values of its query, the stream name of RTMP, and header values",
+  Pull: "A source to pull a stream from: HLS, MPEG-TS or MP4 over HTTP, MPEG-TS over SRT, RTMP, or a camera over RTSP. Answers hide its user name, password, the values of its query, the stream name of RTMP, and header values",
   PullTrial: "What a tried source has, or what is wrong with it.",
   RecordPatch: "Whether to record sessions from now on.",
   RecordingSpec: "The renditions that a recording keeps.",

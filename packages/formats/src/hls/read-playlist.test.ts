@@ -29,7 +29,7 @@ c.m4s\r
       { ...plain, uri: "all.ts", duration: 6.006, range: { offset: 200, length: 1000 } },
       { ...plain, uri: "all.ts", duration: 5, range: { offset: 1200, length: 500 } },
       { ...plain, uri: "b.ts", duration: 6, isGap: true, key },
-      { ...plain, uri: "c.m4s", duration: 6, map: "init.mp4" },
+      { ...plain, uri: "c.m4s", duration: 6, map: { uri: "init.mp4", range: null } },
     ],
   });
 });
@@ -46,8 +46,8 @@ high.m3u8
   expect(list).toEqual({
     kind: "multivariant",
     variants: [
-      { uri: "low.m3u8", bandwidth: 100, hasSeparateSound: true },
-      { uri: "high.m3u8", bandwidth: 200, hasSeparateSound: false },
+      { uri: "low.m3u8", bandwidth: 100, sound: "a.m3u8" },
+      { uri: "high.m3u8", bandwidth: 200, sound: null },
     ],
   });
 });

@@ -13,8 +13,8 @@ export interface SourceVariant {
   readonly uri: string;
   /** Bits per second. */
   readonly bandwidth: number;
-  /** Its sound is in a playlist of its own. */
-  readonly hasSeparateSound: boolean;
+  /** The playlist of its sound; null where it has its sound itself, or none. */
+  readonly sound: string | null;
 }
 
 export interface SourceMedia {
@@ -32,9 +32,15 @@ export interface SourceSegment {
   readonly range: { readonly offset: number; readonly length: number } | null;
   /** The server has no media for it. */
   readonly isGap: boolean;
-  /** URI of the init segment; null for a transport stream. */
-  readonly map: string | null;
+  /** The init segment; null for a transport stream. */
+  readonly map: SourceMap | null;
   readonly key: SourceKey | null;
+}
+
+/** EXT-X-MAP (RFC 8216 4.3.2.5). */
+export interface SourceMap {
+  readonly uri: string;
+  readonly range: { readonly offset: number; readonly length: number } | null;
 }
 
 /** EXT-X-KEY (RFC 8216 4.3.2.4). */
@@ -58,28 +64,34 @@ export function readPlaylist(text: string): SourcePlaylist {
 }
 
 function readVariants(lines: readonly string[]): SourceVariants {
-  const separate = new Set<string>();
-  const variants: SourceVariant[] = [];
+  /** Of each group: the default, or else the first. */
+  const sounds = new Map<string, { readonly uri: string; readonly isDefault: boolean }>();
+  const variants: { readonly uri: string; readonly bandwidth: number; readonly group: string | undefined }[] = [];
   let next: Map<string, string> | null = null;
   for (const line of lines) {
     const [name, value] = tagOf(line);
     if (name === "#EXT-X-MEDIA") {
       const media = attributesOf(value);
-      if (media.get("TYPE") === "AUDIO" && media.has("URI")) separate.add(media.get("GROUP-ID") ?? "");
+      const [uri, group, isDefault] = [media.get("URI"), media.get("GROUP-ID") ?? "", media.get("DEFAULT") === "YES"];
+      const known = sounds.get(group);
+      if (media.get("TYPE") === "AUDIO" && uri !== undefined && (!known || (isDefault && !known.isDefault)))
+        sounds.set(group, { uri, isDefault });
     } else if (name === "#EXT-X-STREAM-INF") next = attributesOf(value);
     else if (next && line !== "" && !line.startsWith("#")) {
-      const hasSeparateSound = next.has("AUDIO") && separate.has(next.get("AUDIO") ?? "");
-      variants.push({ uri: line, bandwidth: numberOf(next.get("BANDWIDTH") ?? "") ?? 0, hasSeparateSound });
+      const group = next.get("AUDIO");
+      variants.push({ uri: line, bandwidth: numberOf(next.get("BANDWIDTH") ?? "") ?? 0, group });
       next = null;
     }
   }
-  return { kind: "multivariant", variants };
+  // Groups may be listed behind the variants that name them.
+  const soundOf = (group: string | undefined) => (group === undefined ? null : (sounds.get(group)?.uri ?? null));
+  return { kind: "multivariant", variants: variants.map(({ group, ...one }) => ({ ...one, sound: soundOf(group) })) };
 }
 
 function readMedia(lines: readonly string[]): SourceMedia {
   const segments: SourceSegment[] = [];
   let [targetDuration, mediaSequence, isEnded] = [0, 0, false];
-  let map: string | null = null;
+  let map: SourceMap | null = null;
   let key: SourceKey | null = null;
   let duration: number | null = null;
   let isGap = false;
@@ -91,12 +103,11 @@ function readMedia(lines: readonly string[]): SourceMedia {
     else if (name === "#EXT-X-MEDIA-SEQUENCE") mediaSequence = numberOf(value) ?? 0;
     else if (name === "#EXT-X-ENDLIST") isEnded = true;
     else if (name === "#EXT-X-GAP") isGap = true;
-    else if (name === "#EXT-X-MAP") map = attributesOf(value).get("URI") ?? "";
+    else if (name === "#EXT-X-MAP") map = mapOf(attributesOf(value));
     else if (name === "#EXT-X-KEY") key = keyOf(attributesOf(value));
     else if (name === "#EXTINF") duration = numberOf(value.split(",")[0] ?? "") ?? 0;
     else if (name === "#EXT-X-BYTERANGE") {
-      const [length, offset] = value.split("@").map(numberOf);
-      if (length != null) range = { length, offset: offset ?? rangeEnd };
+      range = rangeOf(value, rangeEnd) ?? range;
     } else if (duration !== null && line !== "" && !line.startsWith("#")) {
       segments.push({ uri: line, duration, range, isGap, map, key });
       rangeEnd = range ? range.offset + range.length : 0;
@@ -105,6 +116,16 @@ function readMedia(lines: readonly string[]): SourceMedia {
   }
   if (targetDuration <= 0 || targetDuration > MAX_TARGET_DURATION) throw new FormatError("a target duration", 0);
   return { kind: "media", targetDuration, mediaSequence, segments, isEnded };
+}
+
+/** `length@offset`; without an offset it is `from`. */
+function rangeOf(text: string, from: number): { offset: number; length: number } | null {
+  const [length, offset] = text.split("@").map(numberOf);
+  return length === undefined ? null : { length, offset: offset ?? from };
+}
+
+function mapOf(attributes: ReadonlyMap<string, string>): SourceMap {
+  return { uri: attributes.get("URI") ?? "", range: rangeOf(attributes.get("BYTERANGE") ?? "", 0) };
 }
 
 function keyOf(attributes: ReadonlyMap<string, string>): SourceKey | null {

@@ -16,3 +16,5 @@ export { type InitDescription, readInit } from "./read-init.ts";
 export { readSamples } from "./read-samples.ts";
 export type { AudioInitTrack, InitTrack, VideoInitTrack } from "./sample-entry.ts";
 export { type IndexedTrack, segmentIndexes } from "./segment-index.ts";
+export type { SourceFormat } from "./source-entry.ts";
+export { type Mp4Frame, Mp4Reader } from "./source-reader.ts";

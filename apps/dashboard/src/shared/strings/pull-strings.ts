@@ -28,7 +28,7 @@ export const pullStrings = {
     title: "Pull from a source",
     address: "Address",
     addressHint:
-      "rtsp:// for a camera, https:// or http:// for HLS and MPEG-TS, rtmp:// for an RTMP server, srt:// for an SRT listener. User name and password may be in it; Weir never shows them again.",
+      "rtsp:// for a camera, https:// or http:// for HLS, MPEG-TS and MP4 files, rtmp:// for an RTMP server, srt:// for an SRT listener. User name and password may be in it; Weir never shows them again.",
     again:
       "Weir does not show the present user name, password or keys. Type the whole address, and the headers, again.",
     headers: "Headers",

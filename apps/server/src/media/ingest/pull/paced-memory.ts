@@ -17,6 +17,11 @@ export class PacedMemory {
     this.#bytes += bytes;
   }
 
+  /** Whether `bytes` more may be kept of what cannot be read later, such as the index of a file. */
+  hasShared(bytes: number): boolean {
+    return this.#bytes + bytes <= MAX_SHARED_BYTES;
+  }
+
   /** Whether a pull that keeps `own` bytes may read on. One that may not looks again each time that it has passed on packets. */
   hasRoom(own: number): boolean {
     return own < OWN_BYTES || (own < MAX_OWN_BYTES && this.#bytes < MAX_SHARED_BYTES);

@@ -127,3 +127,26 @@ it("five hundred pulls together read ahead a bounded amount, and each goes on in
   for (const { paced } of pulls) paced.close();
   expect(memory.bytes).toBe(0);
 });
+
+it("a file is ahead of real time at its end, a live source is not, though it began with some seconds at once", () => {
+  const file = rig();
+  for (let i = 0; i < 30; i++) file.paced.packet(file.packet(i / 10));
+  expect(file.paced.isAhead).toBe(true);
+  const live = rig();
+  for (let i = 0; i < 30; i++) live.paced.packet(live.packet(i / 10));
+  for (let i = 30; i < 100; i++) {
+    live.clock.advance(100);
+    live.paced.packet(live.packet(i / 10));
+  }
+  expect(live.paced.isAhead).toBe(false);
+});
+
+it("picture and sound that come a second apart are passed on together", () => {
+  const { clock, paced, passed, packet } = rig();
+  for (let second = 0; second < 3; second++)
+    for (const trackId of [0, 1]) for (let i = 0; i < 10; i++) paced.packet(packet(second + i / 10, { trackId }));
+  for (let i = 0; i < 40; i++) clock.advance(100);
+  const seconds = passed.map((one) => one.seconds);
+  expect(seconds).toHaveLength(60);
+  expect(seconds.slice(2)).toEqual(seconds.slice(2).toSorted((a, b) => a - b));
+});

@@ -12,7 +12,9 @@ const MAX_AHEAD_MS = 10_000;
 const STEP_MS = 20;
 
 type Sink = Pick<Publication, "track" | "packet">;
-type Item = { readonly dueAt: number; readonly packet: SourcePacket } | { readonly track: Track };
+type Item =
+  | { readonly dueAt: number; readonly packet: SourcePacket }
+  | { readonly dueAt: number; readonly track: Track };
 
 /**
  * Passes on what was read from a source in real time. A playlist brings several seconds at once and then nothing for as long, a file comes as fast
@@ -26,6 +28,8 @@ export class PacedPackets implements Sink {
   #bytes = 0;
   /** Of each track, by id. */
   readonly #last: ({ readonly dts: number; readonly dueAt: number } | undefined)[] = [];
+  /** The first packet of all. */
+  #first: { readonly dts: number; readonly dueAt: number } | null = null;
   /** Whether a track was announced, by id. */
   readonly #isKnown: (boolean | undefined)[] = [];
   #next: Timer | null = null;
@@ -45,19 +49,21 @@ export class PacedPackets implements Sink {
       this.#isKnown[track.id] = true;
       return this.#sink.track(track);
     }
-    this.#items.push({ track });
+    this.#insert({ dueAt: this.#last[track.id]?.dueAt ?? this.#clock.monotonic(), track });
     this.#pass();
   }
 
   packet(packet: SourcePacket): void {
     if (this.#isClosed) return packet.data.release();
     const now = this.#clock.monotonic();
-    const last = this.#last[packet.trackId];
+    // A track's first packet is due where the others are: files and separate playlists bring a piece of one, then the same time of the other.
+    const last = this.#last[packet.trackId] ?? this.#first;
     const step = last ? packet.dts - last.dts : 0;
     const stepMs = Math.abs(step) > LONGEST_STEP_TICKS ? 0 : (step / TICKS_PER_SECOND / RATE) * 1000;
     const dueAt = Math.max(now, (last?.dueAt ?? now) + stepMs);
     this.#last[packet.trackId] = { dts: packet.dts, dueAt };
-    this.#items.push({ dueAt, packet });
+    this.#first ??= { dts: packet.dts, dueAt };
+    this.#insert({ dueAt, packet });
     this.#keep(packet.data.byteLength);
     this.#pass();
   }
@@ -70,6 +76,13 @@ export class PacedPackets implements Sink {
   /** Resolves when everything was passed on, or nothing will be any more. */
   drained(): Promise<void> {
     return this.#wait(true);
+  }
+
+  /** Most of what a source may be ahead of real time is here, or most of all that it sent. */
+  get isAhead(): boolean {
+    const ahead = this.#aheadMs;
+    const newest = this.#items.at(-1)?.dueAt ?? 0;
+    return ahead > MAX_AHEAD_MS * 0.8 || (ahead > 0 && ahead > (newest - (this.#first?.dueAt ?? newest)) / 2);
   }
 
   hold(): void {
@@ -90,6 +103,19 @@ export class PacedPackets implements Sink {
     this.#wake();
   }
 
+  get #aheadMs(): number {
+    const newest = this.#items.at(-1);
+    return newest ? newest.dueAt - this.#clock.monotonic() : 0;
+  }
+
+  /** Behind all that are due no later. Tracks that alternate are a few packets apart, so it looks from the end. */
+  #insert(item: Item): void {
+    let at = this.#items.length;
+    while (at > 0 && (this.#items[at - 1]?.dueAt ?? 0) > item.dueAt) at--;
+    if (at === this.#items.length) this.#items.push(item);
+    else this.#items.splice(at, 0, item);
+  }
+
   #keep(bytes: number): void {
     this.#bytes += bytes;
     this.#memory.add(bytes);
@@ -104,9 +130,7 @@ export class PacedPackets implements Sink {
 
   #mayGo(forAll: boolean): boolean {
     if (forAll) return this.#items.length === 0;
-    const newest = this.#items.at(-1);
-    const aheadMs = newest && "dueAt" in newest ? newest.dueAt - this.#clock.monotonic() : 0;
-    return aheadMs < MAX_AHEAD_MS && this.#memory.hasRoom(this.#bytes);
+    return this.#aheadMs < MAX_AHEAD_MS && this.#memory.hasRoom(this.#bytes);
   }
 
   #wake(): void {
@@ -120,7 +144,7 @@ export class PacedPackets implements Sink {
     if (this.#isHeld || this.#isClosed) return;
     const until = this.#clock.monotonic() + STEP_MS;
     for (let item = this.#items[0]; item; item = this.#items[0]) {
-      if (this.#isHeld || this.#isClosed || ("dueAt" in item && item.dueAt > until)) break;
+      if (this.#isHeld || this.#isClosed || item.dueAt > until) break;
       // Before it is passed on: the sink may close this, which releases what is left.
       this.#items.shift();
       if ("track" in item) this.#sink.track(item.track);
@@ -133,7 +157,7 @@ export class PacedPackets implements Sink {
     const [first] = this.#items;
     this.#next?.cancel();
     this.#next = null;
-    if (first && "dueAt" in first && !this.#isHeld)
+    if (first && !this.#isHeld)
       this.#next = this.#clock.after(Math.max(STEP_MS, first.dueAt - this.#clock.monotonic()), () => this.#pass());
     this.#wake();
   }

@@ -7,7 +7,7 @@ import type { PublishSettings } from "../publish-settings.ts";
 import type { PacedMemory } from "./paced-memory.ts";
 import { PacedPackets } from "./paced-packets.ts";
 import { RepairedClock } from "./repaired-clock.ts";
-import { SourceProblem } from "./source-problem.ts";
+import { SourceProblem, UnclearEnd } from "./source-problem.ts";
 import type { SourceKind, SourceReader } from "./source-reader.ts";
 
 /** From the first bytes to the first track. */
@@ -78,14 +78,11 @@ export class PullPublisher<Piece> implements PublishWire {
         this.#packets.push(piece);
         await this.#paced.room();
       }
-      if (!this.signal.aborted) {
-        this.#packets.end();
-        await this.#paced.drained();
-        isWhole = !this.signal.aborted;
-        this.#connection.stop();
-      }
+      isWhole = await this.#drain();
     } catch (error) {
-      this.#fail(error);
+      // Nothing but a file is ahead of real time.
+      if (error instanceof UnclearEnd && this.#paced.isAhead) isWhole = await this.#drain().catch(() => false);
+      else this.#fail(error);
     } finally {
       this.#stop();
       this.#packets.close();
@@ -126,6 +123,16 @@ export class PullPublisher<Piece> implements PublishWire {
 
   destroy(): void {
     this.#stop();
+  }
+
+  /** The source has no more: passes on the rest. Returns whether all of it was. */
+  async #drain(): Promise<boolean> {
+    if (this.signal.aborted) return false;
+    this.#packets.end();
+    await this.#paced.drained();
+    const isWhole = !this.signal.aborted;
+    this.#connection.stop();
+    return isWhole;
   }
 
   async #begin(streamKey: string): Promise<void> {

@@ -2,10 +2,10 @@ import { BackOff } from "../../../platform/retry.ts";
 import type { PullGate, PullLease, PullSource, PullState } from "../../../ports/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import type { PublishSettings } from "../publish-settings.ts";
-import type { SourceOpening } from "./open-source.ts";
 import type { PacedMemory } from "./paced-memory.ts";
 import { type PullEnd, PullPublisher } from "./pull-publisher.ts";
 import { withKindOf } from "./source-kinds.ts";
+import type { SourceOpening } from "./source-opening.ts";
 import type { SourceKind } from "./source-reader.ts";
 import { wait } from "./wait.ts";
 
@@ -94,7 +94,7 @@ export class PullRun {
     this.#publisher = publisher;
     try {
       const media = kind.open(source, {
-        ...{ outbound, srt, clock, memory: hub.memory.packets, signal: publisher.signal },
+        ...{ outbound, srt, clock, memory: hub.memory.packets, ahead: memory, signal: publisher.signal },
       });
       return await publisher.run(media, source.streamKey);
     } finally {

@@ -20,7 +20,7 @@ function withStray(n: number): Buffer {
 }
 
 /** A database and a source, on a clock that a test advances. */
-function rig({ file = TS as Buffer | null } = {}) {
+function rig({ file = TS as Buffer | null, isChunked = false } = {}) {
   const ingest = new IngestRig();
   const told: string[] = [];
   const state = { leases: [] as PullLease[], source: SOURCE as PullSource | "busy" | null, open: 0, most: 0, calls: 0 };
@@ -35,7 +35,10 @@ function rig({ file = TS as Buffer | null } = {}) {
     const response = new PassThrough();
     response.once("close", () => state.open--);
     signal.addEventListener("abort", () => response.destroy());
-    Object.assign(response, { headers: file ? { "content-length": file.byteLength } : {}, complete: true });
+    Object.assign(response, {
+      headers: isChunked ? { "transfer-encoding": "chunked" } : file ? { "content-length": file.byteLength } : {},
+      complete: true,
+    });
     if (file) response.end(file);
     else response.write(TS);
     return { ok: true, status: 200, response: response as never };
@@ -90,6 +93,15 @@ it("a file is published in real time with the stream's key, stopped cleanly at i
   await settle(10_000);
   expect([state.calls, state.open, pulls.count]).toEqual([1, 0, 0]);
   expect(ingest.log).not.toContain("pass@");
+});
+
+it("a file whose length is not told ends as others do", async () => {
+  const { told, state, settle } = rig({ isChunked: true });
+  state.leases = [lease(1)];
+  await settle(2_000);
+  for (let i = 0; i < 30; i++) await settle(50);
+  expect(told).toEqual(["connecting", "pulling", "ended: The source has ended."]);
+  expect(state.calls).toBe(1);
 });
 
 it("a pull that is started a hundred times is one connection at a time, and none in the end", async () => {

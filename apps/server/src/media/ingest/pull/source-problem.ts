@@ -6,8 +6,16 @@ export const UNREACHABLE =
   "The source cannot be reached. Check its address, and that its network lets this server connect.";
 export const LOST = "The connection to the source was lost, or brought nothing for 15 s.";
 
-export const notCalled = (why: string): string => `The source leads to an address that is not called: ${why}.`;
 export const CLOSED = "The source closed the connection.";
+
+/** An answer that says nothing of its length has ended as it should: a file whose end this is, or a live source that was stopped. */
+export class UnclearEnd extends SourceProblem {
+  constructor() {
+    super(CLOSED);
+  }
+}
+
+export const notCalled = (why: string): string => `The source leads to an address that is not called: ${why}.`;
 
 /** `why` is of its certificate. */
 export const untrusted = (why: string): string => `The source cannot be trusted: ${why}.`;

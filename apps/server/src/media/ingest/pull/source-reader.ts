@@ -1,7 +1,7 @@
 import type { PullSource } from "../../../ports/index.ts";
 import type { Publication } from "../../packet.ts";
 import type { TsToPacketsSettings } from "../ts/ts-to-packets.ts";
-import type { SourceOpening } from "./open-source.ts";
+import type { SourceOpening } from "./source-opening.ts";
 
 /** Makes packets of what a source sends. */
 export interface SourceReader<Piece> {

@@ -5,8 +5,9 @@ import type { PullSource, SourceTrack, SourceTrial } from "../../../ports/index.
 import type { Track } from "../../packet.ts";
 import { UnsupportedCodec } from "../publish-refusals.ts";
 import type { TsToPacketsSettings } from "../ts/ts-to-packets.ts";
-import type { SourceOpening } from "./open-source.ts";
+import { PacedMemory } from "./paced-memory.ts";
 import { withKindOf } from "./source-kinds.ts";
+import type { SourceOpening } from "./source-opening.ts";
 import { LOST, SourceProblem, UNREACHABLE } from "./source-problem.ts";
 import type { SourceKind } from "./source-reader.ts";
 
@@ -36,6 +37,8 @@ type TriedSource = Pick<PullSource, "url" | "headers">;
 export class SourceTrials {
   readonly #settings: SourceTrialsSettings;
   readonly #running = new Set<Trial>();
+  /** Of its own: a node full of pulls can still try a source. */
+  readonly #ahead = new PacedMemory();
 
   constructor(settings: SourceTrialsSettings) {
     this.#settings = settings;
@@ -44,7 +47,7 @@ export class SourceTrials {
   /** Answers within 10 s. Never rejects. */
   async try(source: TriedSource): Promise<SourceTrial> {
     if (this.#running.size >= MAX_RUNNING) return { tracks: [], problem: BUSY };
-    const trial = new Trial(this.#settings);
+    const trial = new Trial(this.#settings, this.#ahead);
     this.#running.add(trial);
     // A name may be looked up for longer than anybody waits; it has its place until then.
     void trial.read(source).finally(() => this.#running.delete(trial));
@@ -62,13 +65,15 @@ class Trial {
   readonly #tracks = new Map<Track["kind"], SourceTrack>();
   readonly #answered = Promise.withResolvers<SourceTrial>();
   readonly #deadline: Timer;
+  readonly #ahead: PacedMemory;
   #second: Timer | null = null;
   /** Something came from it that can be read. */
   #isHeard = false;
   #missing: string | null = null;
 
-  constructor(settings: SourceTrialsSettings) {
+  constructor(settings: SourceTrialsSettings, ahead: PacedMemory) {
     this.#settings = settings;
+    this.#ahead = ahead;
     this.#deadline = settings.clock.after(WITHIN_MS, () => this.stop());
   }
 
@@ -93,7 +98,7 @@ class Trial {
     const packets = kind.reader(sink, { clock, log, children, memory });
     let bytes = 0;
     try {
-      for await (const piece of kind.open(source, { outbound, srt, clock, memory, signal })) {
+      for await (const piece of kind.open(source, { outbound, srt, clock, memory, ahead: this.#ahead, signal })) {
         if (signal.aborted) break;
         this.#isHeard = true;
         bytes += ArrayBuffer.isView(piece) ? piece.byteLength : 0;

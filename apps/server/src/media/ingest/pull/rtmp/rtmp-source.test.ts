@@ -8,6 +8,7 @@ import type { SourcePacket, Track } from "../../../packet.ts";
 import { FakeChildren } from "../../../testing/fake-transcoder.ts";
 import { IngestRig, PLAIN_MEMORY } from "../../ingest-rig.ts";
 import { aacConfig, aacFrame, avcConfig, avcFrame, avcKeyframe } from "../../rtmp/rtmp-media.fixture.ts";
+import { PacedMemory } from "../paced-memory.ts";
 import { RTMP } from "./rtmp-kind.ts";
 import { type PlayScript, RtmpPlayServer, type RtmpViewer } from "./rtmp-play-server.ts";
 import { openRtmp, type RtmpPiece } from "./rtmp-source.ts";
@@ -26,7 +27,7 @@ function open(url: string, { clock, own = [], open: networks = ["127.0.0.1"], si
     resolve: async () => ["127.0.0.1"],
   });
   const srt = { connect: () => ({ send() {}, close() {} }) };
-  const opening = { outbound, srt, clock: clock ?? systemClock, memory: PLAIN_MEMORY };
+  const opening = { outbound, srt, clock: clock ?? systemClock, memory: PLAIN_MEMORY, ahead: new PacedMemory() };
   return openRtmp({ url }, { ...opening, signal: signal ?? new AbortController().signal });
 }
 

@@ -4,7 +4,7 @@ import { FormatError } from "@weir/formats/bits";
 import { type PlayRefusal, type RtmpAddress, RtmpPlayClient, rtmpAddressOf } from "@weir/formats/rtmp";
 import { failureOf, PULL } from "../../../../platform/outbound/outbound.ts";
 import type { PullSource } from "../../../../ports/index.ts";
-import type { SourceOpening } from "../open-source.ts";
+import type { SourceOpening } from "../source-opening.ts";
 import { CLOSED, LOST, notCalled, SourceProblem, UNREACHABLE, untrusted } from "../source-problem.ts";
 
 /** From the connection's begin until the server accepts to send. */

@@ -11,6 +11,7 @@ import { Outbound } from "../../../../platform/outbound/outbound.ts";
 import type { SourcePacket, Track } from "../../../packet.ts";
 import { FakeChildren } from "../../../testing/fake-transcoder.ts";
 import { PLAIN_MEMORY } from "../../ingest-rig.ts";
+import { PacedMemory } from "../paced-memory.ts";
 import { openRtsp, placeOf, type RtspPiece } from "./rtsp-source.ts";
 import { interleaved, RtspTestServer, type Script } from "./rtsp-test-server.ts";
 import { RtspToPackets } from "./rtsp-to-packets.ts";
@@ -98,6 +99,7 @@ function open(url: string, { clock, own = [], open: networks = ["127.0.0.1"], si
       srt: { connect: () => ({ send() {}, close() {} }) },
       clock: clock ?? systemClock,
       memory: PLAIN_MEMORY,
+      ahead: new PacedMemory(),
       signal: signal ?? new AbortController().signal,
     },
   );

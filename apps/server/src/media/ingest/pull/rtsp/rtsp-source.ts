@@ -3,7 +3,7 @@ import type { RtspResponse } from "@weir/formats/rtsp";
 import { parseSessionDescription, type SessionDescription } from "@weir/formats/sdp";
 import type { Timer } from "../../../../platform/clock.ts";
 import type { PullSource } from "../../../../ports/index.ts";
-import type { SourceOpening } from "../open-source.ts";
+import type { SourceOpening } from "../source-opening.ts";
 import { LOST, SourceProblem } from "../source-problem.ts";
 import { RtspConnection } from "./rtsp-connection.ts";
 import { RtspCredentials } from "./rtsp-credentials.ts";

@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { systemClock } from "../../../platform/clock.ts";
-import { Outbound } from "../../../platform/outbound/outbound.ts";
-import { PLAIN_MEMORY } from "../ingest-rig.ts";
-import { openSource } from "./open-source.ts";
+import { systemClock } from "../../../../platform/clock.ts";
+import { Outbound } from "../../../../platform/outbound/outbound.ts";
+import { PLAIN_MEMORY } from "../../ingest-rig.ts";
+import { PacedMemory } from "../paced-memory.ts";
+import { openHttp } from "./http-source.ts";
 
-const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
+const TS = readFileSync(new URL("../../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
 const HALF = 188 * 60;
 
 const servers: Server[] = [];
@@ -43,21 +44,21 @@ interface Reading {
   readonly headers?: Record<string, string>;
 }
 
-async function read(url: string, { own = [], open = ["127.0.0.1"], headers = {} }: Reading = {}): Promise<Buffer> {
+async function* pieces(url: string, { own = [], open = ["127.0.0.1"], headers = {} }: Reading = {}) {
   const outbound = new Outbound({
     ...{ clock: systemClock, allowPrivate: false, pullNetworks: open },
     own: () => ({ ports: own, publicUrl: "https://weir.example" }),
   });
   const srt = { connect: () => ({ send() {}, close() {} }) };
-  const settings = {
-    outbound,
-    srt,
-    clock: systemClock,
-    memory: PLAIN_MEMORY,
-    signal: new AbortController().signal,
-  };
+  const ahead = new PacedMemory();
+  const { signal } = new AbortController();
+  yield* openHttp({ url, headers }, { outbound, srt, clock: systemClock, memory: PLAIN_MEMORY, ahead, signal });
+  expect(ahead.bytes).toBe(0);
+}
+
+async function read(url: string, reading?: Reading): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of openSource({ url, headers }, settings)) chunks.push(chunk);
+  for await (const piece of pieces(url, reading)) if (piece.type === "ts") chunks.push(piece.bytes);
   return Buffer.concat(chunks);
 }
 
@@ -166,19 +167,118 @@ it.each<[string, Record<string, string | { to: string }>, string]>([
     { "/": list('#EXT-X-KEY:METHOD=SECRET-OF-AN-INTRANET,URI="k"', "#EXTINF:1,", "/s"), "/s": "x" },
     "encrypted with an unknown method",
   ],
-  ["segments in MP4", { "/": list('#EXT-X-MAP:URI="i"', "#EXTINF:1,", "/s") }, "segments in MP4"],
   [
-    "sound apart",
-    { "/": '#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",URI="b"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nv' },
-    "sound in a playlist of its own",
+    "an init segment that is not there",
+    { "/": list('#EXT-X-MAP:URI="i"', "#EXTINF:1,", "/s") },
+    "init segment is not there",
+  ],
+  [
+    "an init segment in a closed network",
+    { "/": list(`#EXT-X-MAP:URI="${PRIVATE}"`, "#EXTINF:1,", "/s") },
+    "WEIR_PULL_NETWORKS",
+  ],
+  [
+    "encrypted segments in MP4",
+    { "/": list('#EXT-X-MAP:URI="i"', '#EXT-X-KEY:METHOD=AES-128,URI="k"', "#EXTINF:1,", "/s") },
+    "encrypted segments in MP4",
+  ],
+  [
+    "sound in a closed network",
+    {
+      "/": `#EXTM3U
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",URI="${PRIVATE}"
+#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"
+v`,
+      "/v": list("#EXTINF:1,", "/s", "#EXT-X-ENDLIST"),
+      "/s": "x",
+    },
+    "WEIR_PULL_NETWORKS",
   ],
   ["a page", { "/": "<!doctype html><title>secret</title>" }, "neither an HLS playlist"],
-  ["an MP4 file", { "/": "\0\0\0\x18ftypisom" }, "is an MP4 file"],
+  ["an MP4 file without an index", { "/": "\0\0\0\x0cftypisom" }, "has no index"],
   ["an empty answer", { "/": "" }, "neither an HLS playlist"],
   ["a damaged playlist", { "/": "#EXTM3U\n#EXTINF:1,\na.ts" }, "target duration"],
   ["nothing there", {}, "404"],
 ])("%s is refused with a sentence", async (_what, paths, sentence) => {
   await expect(read(`${await site(paths)}/`)).rejects.toThrow(sentence);
+});
+
+const mp4 = (name: string) =>
+  readFileSync(new URL(`../../../../../../../packages/formats/src/mp4/corpus/${name}.mp4`, import.meta.url));
+
+/** Counts of the frames of each kind, and the tracks. */
+async function framesOf(url: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for await (const piece of pieces(url)) {
+    const name = piece.type === "frame" ? piece.frame.kind : piece.type === "track" ? `${piece.format.codec}` : "ts";
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const WHOLE = { avc: 1, aac: 1, video: 20, audio: 95 };
+
+it("an MP4 file is read to its last frame, whatever its end is; with its index at the end by parts", async () => {
+  const asked: (string | undefined)[] = [];
+  const url = await serve(({ url = "", headers: { range } }, response) => {
+    asked.push(range);
+    const file = mp4(url.slice(1));
+    const from = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
+    // In chunks, without a length; media that is not read on stays where it is.
+    response.writeHead(range === undefined ? 200 : 206).write(file.subarray(from, from + 3000));
+    if (range !== undefined || url !== "/index-last") response.end(file.subarray(from + 3000));
+  });
+  expect(await framesOf(`${url}/index-first`)).toEqual(WHOLE);
+  expect(asked).toEqual([undefined]);
+  expect(await framesOf(`${url}/index-last`)).toEqual(WHOLE);
+  expect(asked.slice(2)).toEqual([expect.stringMatching(/^bytes=1\d{4}-$/), expect.stringMatching(/^bytes=\d\d-$/)]);
+  await expect(framesOf(`${url}/fragments`)).rejects.toThrow("closed the connection");
+});
+
+it("a file with its index at the end needs a server that answers for parts", async () => {
+  const url = await site({ "/": mp4("index-last") });
+  await expect(framesOf(url)).rejects.toThrow("does not answer requests for a part");
+  await expect(framesOf(await site({ "/": mp4("index-first").subarray(0, 9_000) }))).rejects.toThrow("was lost");
+});
+
+/** The init segment, and the fragments, of a file. */
+function segmentsOf(name: string): [init: Buffer, ...fragments: Buffer[]] {
+  const file = mp4(name);
+  const starts = [...file.toString("latin1").matchAll(/moof/g)].map(({ index }) => index - 4);
+  return [file.subarray(0, starts[0]), ...starts.map((at, i) => file.subarray(at, starts[i + 1]))];
+}
+
+it("HLS with MP4 is read: one playlist by range, and picture and sound in a playlist each, segment by segment", async () => {
+  const [init, ...fragments] = segmentsOf("fragments");
+  const one = list(
+    '#EXT-X-MAP:URI="/init"',
+    ...fragments.flatMap((_, i) => ["#EXTINF:1,", `/f${i}`]),
+    "#EXT-X-ENDLIST",
+  );
+  const bodies = Object.fromEntries(fragments.map((bytes, i) => [`/f${i}`, bytes]));
+  expect(await framesOf(await site({ "/": one, "/init": init, ...bodies }))).toEqual(WHOLE);
+
+  const asked: string[] = [];
+  const [video, sound] = [segmentsOf("video"), segmentsOf("sound")];
+  const apart = (name: string, parts: readonly Buffer[]) => ({
+    [`/${name}`]: list(
+      `#EXT-X-MAP:URI="/${name}0"`,
+      ...parts.slice(1).flatMap((_, i) => ["#EXTINF:1,", `/${name}${i + 1}`]),
+      "#EXT-X-ENDLIST",
+    ),
+    ...Object.fromEntries(parts.map((bytes, i) => [`/${name}${i}`, bytes])),
+  });
+  const paths: Record<string, string | Buffer> = {
+    "/": '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nv\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",URI="a"\n',
+    ...apart("v", video),
+    ...apart("a", sound),
+  };
+  const url = await serve(({ url = "" }, response) => {
+    asked.push(url);
+    response.end(paths[url]);
+  });
+  expect(await framesOf(url)).toMatchObject({ avc: 1, aac: 1, video: 20, audio: 95 });
+  expect(asked.slice(0, 9)).toEqual(["/", "/v", "/v0", "/v1", "/a", "/a0", "/a1", "/v2", "/a2"]);
 });
 
 it("a playlist of many megabytes is not read to its end", async () => {

@@ -1,14 +1,17 @@
 import { createDecipheriv } from "node:crypto";
-import { readPlaylist, type SourceKey, type SourceMedia, type SourceSegment } from "@weir/formats/hls";
-import type { Clock } from "../../../platform/clock.ts";
-import { SourceProblem } from "./source-problem.ts";
+import { readPlaylist, type SourceKey, type SourceMap, type SourceMedia, type SourceSegment } from "@weir/formats/hls";
+import type { SourceOpening } from "../source-opening.ts";
+import { SourceProblem } from "../source-problem.ts";
+import { wait } from "../wait.ts";
+import type { HttpPiece, PieceOf } from "./http-piece.ts";
+import { Mp4Pieces } from "./mp4-pieces.ts";
 import { childOf, type SourceRequests } from "./source-requests.ts";
-import { wait } from "./wait.ts";
 
 /** RFC 8216bis 4.4.4.4. Others are not named: nothing of what a source answers is shown. */
 const REFUSED_METHODS = ["SAMPLE-AES", "SAMPLE-AES-CTR"];
 /** A list of a day in segments of two seconds has half of it. */
 const MAX_PLAYLIST_BYTES = 4 * 1024 * 1024;
+const MAX_INIT_BYTES = 1024 * 1024;
 /** Behind the newest segment, as a player begins (RFC 8216 6.3.3). */
 const TARGETS_BEHIND = 3;
 /** A list that has not grown for so many target durations is dead; and longer than any server needs to start again. */
@@ -17,28 +20,36 @@ const MIN_STALE_MS = 30_000;
 /** Lists name segments before caches have them. */
 const MAX_MISSES = 4;
 
-interface HlsSettings {
+export interface HlsSettings extends Pick<SourceOpening, "clock" | "signal" | "memory" | "ahead"> {
   readonly requests: SourceRequests;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
 }
 
-/**
- * The transport stream of an HLS playlist, of which the first text is known: from its beginning where it has ended, else from three target
- * durations before its end. Segments are followed by their numbers; their names may be used again.
- */
-export class HlsSource {
-  readonly #settings: HlsSettings;
-  #key: { readonly url: string; readonly bytes: Buffer } | null = null;
+/** `seconds`: a segment of so many has ended. */
+export type HlsPiece = HttpPiece | { readonly type: "segment"; readonly seconds: number };
 
-  constructor(settings: HlsSettings) {
+/**
+ * The media of one playlist of segments: from its beginning where it has ended, else from three target durations before its end. Segments are
+ * followed by their numbers; their names may be used again.
+ */
+export class HlsList {
+  readonly #settings: HlsSettings;
+  readonly #url: string;
+  readonly #of: PieceOf;
+  #key: { readonly url: string; readonly bytes: Buffer } | null = null;
+  #map: string | null = null;
+
+  constructor(url: string, of: PieceOf, settings: HlsSettings) {
+    this.#url = url;
+    this.#of = of;
     this.#settings = settings;
   }
 
-  async *media(url: string, text: string): AsyncGenerator<Uint8Array, void> {
+  /** `known`: the list, where it was read already. */
+  async *media(known: SourceMedia | null): AsyncGenerator<HlsPiece, void> {
     const { clock, signal } = this.#settings;
-    const entry = await this.#mediaListOf(url, text);
-    let { list } = entry;
+    using mp4 = new Mp4Pieces(this.#of, this.#settings);
+    let list = known ?? (await this.#read());
+    if (!list) throw new SourceProblem("The source's playlist leads to one that is not there.");
     let next = list.isEnded ? list.mediaSequence : firstOf(list);
     let grewAt = clock.monotonic();
     for (;;) {
@@ -49,62 +60,76 @@ export class HlsSource {
       if (next < end) grewAt = clock.monotonic();
       for (; next < end; next++) {
         const segment = list.segments[next - list.mediaSequence];
-        if (segment && !segment.isGap) yield* this.#segment(segment, next, entry.url, list.targetDuration);
+        if (!segment) continue;
+        if (!segment.isGap) yield* this.#segment(segment, next, list.targetDuration, mp4);
+        yield { type: "segment", seconds: segment.duration };
       }
       if (list.isEnded) return;
       const staleMs = Math.max(MIN_STALE_MS, list.targetDuration * STALE_TARGETS * 1000);
       if (clock.monotonic() - grewAt > staleMs) throw new SourceProblem("The source's playlist no longer grows.");
       await wait(clock, (list.targetDuration * 1000) / 2, signal);
-      const read = await this.#read(entry.url);
-      if (read?.kind === "media") list = read;
-      else if (read) throw new SourceProblem("The source's playlist has become one of another kind.");
+      list = (await this.#read()) ?? list;
     }
   }
 
-  async #mediaListOf(url: string, text: string): Promise<{ url: string; list: SourceMedia }> {
-    const first = readPlaylist(text);
-    if (first.kind === "media") return { url, list: first };
-    const [best] = first.variants.toSorted((a, b) => b.bandwidth - a.bandwidth).filter((one) => !one.hasSeparateSound);
-    if (!best)
+  async #read(): Promise<SourceMedia | null> {
+    const found = await this.#settings.requests.whole(this.#url, MAX_PLAYLIST_BYTES);
+    const list = found && readPlaylist(found.bytes.toString("utf8"));
+    if (list?.kind === "multivariant")
       throw new SourceProblem(
-        "The source keeps its sound in a playlist of its own, which Weir does not pull. Use a source with both in one.",
+        "The source's playlist leads to no playlist of segments, or has become one of another kind.",
       );
-    const child = childOf(best.uri, url);
-    const list = await this.#read(child);
-    if (list?.kind !== "media") throw new SourceProblem("The source's playlist leads to no playlist of segments.");
-    return { url: child, list };
-  }
-
-  async #read(url: string) {
-    const found = await this.#settings.requests.whole(url, MAX_PLAYLIST_BYTES);
-    return found && readPlaylist(found.bytes.toString("utf8"));
+    return list;
   }
 
   async *#segment(
-    { uri, range, map, key }: SourceSegment,
+    segment: SourceSegment,
     number: number,
-    base: string,
     targetDuration: number,
-  ): AsyncGenerator<Uint8Array, void> {
+    mp4: Mp4Pieces,
+  ): AsyncGenerator<HttpPiece, void> {
     const { requests, clock, signal } = this.#settings;
-    if (map !== null)
+    const { uri, range, map, key } = segment;
+    if (map && key)
       throw new SourceProblem(
-        "The source has segments in MP4, which Weir does not pull yet. Use one with MPEG-TS segments.",
+        "The source has encrypted segments in MP4, which Weir does not pull. Use none that are encrypted.",
       );
-    const url = childOf(uri, base);
+    if (map) yield* await this.#init(map, mp4);
+    const url = childOf(uri, this.#url);
     for (let misses = 0; misses < MAX_MISSES; misses++) {
       const body = await requests.open(url, range);
-      if (body) return yield* key ? decrypted(body.chunks, await this.#cipher(key, number, base)) : body.chunks;
-      await wait(clock, (targetDuration * 1000) / 2, signal);
+      if (!body) {
+        await wait(clock, (targetDuration * 1000) / 2, signal);
+        continue;
+      }
+      const chunks = key ? decrypted(body.chunks, await this.#cipher(key, number)) : body.chunks;
+      let at: number | null = range?.offset ?? 0;
+      for await (const bytes of chunks) {
+        if (map) yield* mp4.take(bytes, at);
+        else yield { type: "ts", of: this.#of, bytes };
+        at = null;
+      }
+      return;
     }
   }
 
-  async #cipher({ method, uri, iv }: SourceKey, number: number, base: string) {
+  /** Its tracks, where it is another one than before. */
+  async #init({ uri, range }: SourceMap, mp4: Mp4Pieces): Promise<readonly HttpPiece[]> {
+    const url = childOf(uri, this.#url);
+    const name = `${url} ${range?.offset} ${range?.length}`;
+    if (this.#map === name) return [];
+    const found = await this.#settings.requests.whole(url, MAX_INIT_BYTES, range);
+    if (!found) throw new SourceProblem("The source's init segment is not there.");
+    this.#map = name;
+    return mp4.take(found.bytes, range?.offset ?? 0);
+  }
+
+  async #cipher({ method, uri, iv }: SourceKey, number: number) {
     if (method !== "AES-128") {
       const name = REFUSED_METHODS.find((known) => known === method) ?? "an unknown method";
       throw new SourceProblem(`The source is encrypted with ${name}, which Weir does not read. Use AES-128 or none.`);
     }
-    const url = childOf(uri, base);
+    const url = childOf(uri, this.#url);
     if (this.#key?.url !== url) {
       const found = await this.#settings.requests.whole(url, 16);
       if (found?.bytes.byteLength !== 16)

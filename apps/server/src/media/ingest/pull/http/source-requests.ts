@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../../platform/clock.ts";
-import { type Outbound, PULL } from "../../../platform/outbound/outbound.ts";
-import { LOST, notCalled, SourceProblem, UNREACHABLE } from "./source-problem.ts";
+import type { Clock } from "../../../../platform/clock.ts";
+import { type Outbound, PULL } from "../../../../platform/outbound/outbound.ts";
+import { LOST, notCalled, SourceProblem, UNREACHABLE } from "../source-problem.ts";
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -25,12 +25,15 @@ export interface SourceBody {
   readonly url: string;
   /** Null where the host does not say. */
   readonly bytes: number | null;
+  /** The host says where it ends, if not how long it is. */
+  readonly isChunked: boolean;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface ByteRange {
   readonly offset: number;
-  readonly length: number;
+  /** Null: to the end. */
+  readonly length: number | null;
 }
 
 /** Requests of one source over HTTP. Each address is checked as it is connected to: that of the source, of redirects and of what playlists name. */
@@ -54,7 +57,9 @@ export class SourceRequests {
         headers: {
           "user-agent": "weir",
           ...headers,
-          ...(range && { range: `bytes=${range.offset}-${range.offset + range.length - 1}` }),
+          ...(range && {
+            range: `bytes=${range.offset}-${range.length === null ? "" : range.offset + range.length - 1}`,
+          }),
         },
       });
       if (!answer.ok) throw new SourceProblem(answer.reason === "refused" ? notCalled(answer.message) : UNREACHABLE);
@@ -68,8 +73,12 @@ export class SourceRequests {
   }
 
   /** The whole body, of at most `limit` bytes. Null for 404 and 410. */
-  async whole(url: string, limit: number): Promise<{ url: string; bytes: Buffer } | null> {
-    const body = await this.open(url);
+  async whole(
+    url: string,
+    limit: number,
+    range: ByteRange | null = null,
+  ): Promise<{ url: string; bytes: Buffer } | null> {
+    const body = await this.open(url, range);
     return body && { url: body.url, bytes: await this.readWhole(body.chunks, limit) };
   }
 
@@ -99,10 +108,15 @@ export class SourceRequests {
   #bodyOf(response: IncomingMessage, status: number, url: string, range: ByteRange | null): SourceBody | null {
     const length = response.headers["content-length"];
     const isWhole = range === null && status === 200;
-    if (isWhole || (range !== null && status === 206))
-      return { url, bytes: length === undefined ? null : Number(length), chunks: this.#chunksOf(response) };
+    if (isWhole || (range !== null && status === 206)) {
+      const isChunked = response.headers["transfer-encoding"] !== undefined;
+      const bytes = length === undefined ? null : Number(length);
+      return { url, bytes, isChunked, chunks: this.#chunksOf(response) };
+    }
     response.destroy();
     if (status === 404 || status === 410) return null;
+    if (range !== null && status === 200)
+      throw new SourceProblem("The source's server does not answer requests for a part of a file (Range).");
     if (status === 401 || status === 403)
       throw new SourceProblem(`The source answered ${status}. Check its user name, password and headers.`);
     throw new SourceProblem(`The source answered ${status}.`);

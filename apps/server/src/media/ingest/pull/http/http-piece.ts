@@ -1,0 +1,10 @@
+import type { Mp4Frame, SourceFormat } from "@weir/formats/mp4";
+
+/** Which tracks of it count: all, or one kind where the sound has a playlist of its own. */
+export type PieceOf = "both" | "video" | "audio";
+
+/** What a source over HTTP sends: bytes of a transport stream, or the tracks and frames of MP4. */
+export type HttpPiece =
+  | { readonly type: "ts"; readonly of: PieceOf; readonly bytes: Uint8Array }
+  | { readonly type: "track"; readonly format: SourceFormat }
+  | { readonly type: "frame"; readonly frame: Mp4Frame };
