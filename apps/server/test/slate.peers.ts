@@ -19,7 +19,10 @@ const MAX_STALL_MS = 1_000;
 const MAX_DISTANCE_MS = 40;
 const LIMIT_MS = 240_000;
 
-const arena = openArena();
+/** On a busy machine a publisher takes seconds to begin. */
+const WINDOW_MS = 60_000;
+
+const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
 const table = ["| player | rungs | longest stall before | in the slate |", "| --- | --- | --- | --- |"];
 afterAll(() => console.log(table.join("\n")));
 
@@ -106,7 +109,7 @@ test.each([0, 2] as const)(
   "picture and sound come back in sync, with %i B-frames",
   async (bFrames) => {
     await using broadcast = await startBroadcast(arena.weir, {
-      ...{ seconds: 120, bFrames, flashes: true, width: 320, height: 180, bitrateBps: 300_000 },
+      ...{ seconds: 60, bFrames, flashes: true, width: 320, height: 180, bitrateBps: 300_000 },
       stream: { slate: "last-picture", profiles: [] },
     });
     await broadcast.untilSegments(2);
@@ -119,6 +122,7 @@ test.each([0, 2] as const)(
     await broadcast.publish();
     await broadcast.untilState("live");
     await sleep(AFTER_MS);
+    expect(await broadcast.sessions()).toHaveLength(1);
     const found = await capture.stop();
     const after = found.filter(({ at }) => at > backAt - 5);
     console.log(
@@ -174,7 +178,8 @@ test(
       expect(frames).toBeGreaterThan(sourceSegmentsDuration * 30 - 30);
       await player.close();
     }
-    for (const kind of ["ffmpeg", "gstreamer", "vlc"] as const) {
+    // VLC ends at a gap of all renditions.
+    for (const kind of ["ffmpeg", "gstreamer"] as const) {
       const player = NativePlayer[kind](recordingUrl);
       const isPast = () => player.hasExited || (player.position ?? 0) > sourceSegmentsDuration - 2;
       await expect.poll(isPast, { timeout: 60_000, interval: 200 }).toBe(true);
@@ -209,7 +214,7 @@ test(
     const used = Math.max(...numbers(true).map(({ lastMsn }) => lastMsn));
     expect(used).toBeGreaterThan(5);
     expect(Math.min(...numbers(false).map(({ firstMsn }) => firstMsn))).toBeGreaterThan(used + 1);
-    await gone.untilState("idle", 40_000);
+    await gone.untilState("idle", WINDOW_MS + 10_000);
     expect((await gone.now()).isActive).toBe(false);
   },
   LIMIT_MS,

@@ -44,7 +44,7 @@ async function encode(
       context.pixelFormat = pixels;
       context.timeBase = new Rational(1, 30);
       context.framerate = new Rational(30, 1);
-      context.gopSize = 30;
+      context.gopSize = 10;
     },
   );
   const frame = new Frame();
@@ -63,7 +63,7 @@ async function encode(
       packet.unref();
     }
   };
-  for (let nth = 0; nth < 40; nth++) {
+  for (let nth = 0; nth < 12; nth++) {
     check(frame.makeWritable(), "no frame");
     for (const plane of frame.data ?? [])
       for (let at = 0; at < plane.length; at += 3) {
@@ -127,7 +127,7 @@ test.each([
   ["a low quantiser and AUDs", "qp=3:aud=1:ref=1", {}],
   ["intra refresh off, frames in another order", "bframes=0:poc=2:ref=2", {}],
 ] as const)("a keyframe of x264 is repeated to the bit: %s", async (_, params, settings) => {
-  const { config, keyframe } = await encode(`keyint=30:scenecut=0:${params}`, settings);
+  const { config, keyframe } = await encode(`keyint=10:scenecut=0:${params}`, settings);
   const repeats = avcRepeats(config, keyframe, 40) ?? [];
   expect(repeats).toHaveLength(40);
   expect(Math.max(...repeats.map(({ byteLength }) => byteLength))).toBeLessThan(60);
@@ -144,24 +144,24 @@ test("SEI messages are not repeated, slices and parameter sets are", () => {
 });
 
 test("4:2:2 is repeated", async () => {
-  const { config, keyframe } = await encode("keyint=30", {}, { pixels: AV_PIX_FMT_YUV422P });
+  const { config, keyframe } = await encode("keyint=10", {}, { pixels: AV_PIX_FMT_YUV422P });
   const pictures = await decode(config, [keyframe, ...(avcRepeats(config, keyframe, 5) ?? [])]);
   expect(pictures).toHaveLength(6);
   expect(new Set(pictures).size).toBe(1);
 });
 
 test("interlaced pictures, and what cannot be read, are not", async () => {
-  const interlaced = await encode("keyint=30:interlaced=1", {}, { height: 144 });
+  const interlaced = await encode("keyint=10:interlaced=1", {}, { height: 144 });
   expect(avcRepeats(interlaced.config, interlaced.keyframe, 5)).toBeNull();
-  const { config, keyframe } = await encode("keyint=30");
+  const { config, keyframe } = await encode("keyint=10");
   expect(avcRepeats(config, keyframe.subarray(0, 5), 5)).toBeNull();
   expect(avcRepeats(config.subarray(0, 20), keyframe, 5)).toBeNull();
 });
 
 test("hostile data is repeated or not, and never throws", async () => {
-  const { config, keyframe } = await encode("keyint=30");
+  const { config, keyframe } = await encode("keyint=10");
   const start = keyframe.subarray(0, 2_000);
-  for (let seed = 1; seed < 3_000; seed++) {
+  for (let seed = 1; seed < 1_000; seed++) {
     const [one, other] = [Uint8Array.from(config), Uint8Array.from(start)];
     for (const bytes of [one, other]) bytes[(seed * 7_919) % bytes.length] = (seed * 31) & 0xff;
     avcRepeats(one, start, 1);
