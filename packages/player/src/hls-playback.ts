@@ -1,8 +1,11 @@
 import type Hls from "hls.js";
 import type { ErrorData } from "hls.js";
+import { LiveRewind, type Placed } from "./live-rewind.ts";
 import { isAnotherPlaying, joinOnePlaying } from "./one-playing.ts";
+import { keepPauses } from "./pauses.ts";
 import { playerStrings as text } from "./player-strings.ts";
 import { type Quality, qualitiesOf } from "./qualities.ts";
+import { type LiveTimeline, rewindAddress } from "./rewind.ts";
 
 export interface PlaybackFigures {
   /** Seconds between the server's receiving a picture and its being shown; null before the first and for recordings. */
@@ -24,8 +27,12 @@ export interface PlaybackListener {
 export interface PlaybackControl {
   /** Switches to a quality from the next segment on; null leaves the choice to the player. */
   choose(quality: string | null): void;
-  /** The position in the video's time at which live playback belongs, in seconds; null before the first playlist and for recordings. */
+  /** The position in the video's time at which live playback belongs, in seconds; null before the first playlist, for recordings, and while a viewer has gone back. */
   liveEdge(): number | null;
+  /** Where a live playback is; null before its first picture, and where viewers cannot go back. */
+  timeline(): LiveTimeline | null;
+  /** Goes to a moment, in ms since the epoch; null for the live edge. */
+  goTo(dateMs: number | null): void;
   /** Continues at another address of the same video, such as one with a newer token. */
   moveTo(src: string): void;
 }
@@ -33,8 +40,6 @@ export interface PlaybackControl {
 const RETRY_MS = 2000;
 /** Loading again for sound that came takes effect at once; this bounds what a list without it could cause. */
 const SOUND_RELOAD_MS = 10_000;
-/** A live picture that was paused for longer than this goes on at the live edge: the window that it was in is gone. */
-const RESUME_MS = 2000;
 
 /**
  * Plays one HLS address in a video element until the signal aborts. A live one that ends or fails is tried again every two seconds,
@@ -46,15 +51,25 @@ export function playHls(
   live: boolean,
   listener: PlaybackListener,
   signal: AbortSignal,
+  fromMs: number | null = null,
 ): PlaybackControl {
-  const choice: Choice = { src, quality: null, apply: () => {}, reload: () => {}, liveEdge: () => null };
-  run(video, live, listener, choice, signal).catch(() => listener.onProblem(text.unreachable));
+  const choice: Choice = { src, quality: null, fromMs, apply: () => {}, reload: () => {} };
+  const none = { liveEdge: () => null, timeline: () => null, goTo: () => {} };
+  let running: Pick<PlaybackControl, keyof typeof none> = none;
+  run(video, live, listener, choice, signal).then(
+    (control) => {
+      if (live && control) running = control;
+    },
+    () => listener.onProblem(text.unreachable),
+  );
   return {
     choose: (quality) => {
       choice.quality = quality;
       choice.apply();
     },
-    liveEdge: () => (live ? choice.liveEdge() : null),
+    liveEdge: () => running.liveEdge(),
+    timeline: () => running.timeline(),
+    goTo: (dateMs) => running.goTo(dateMs),
     moveTo: (next) => {
       choice.src = next;
       choice.reload();
@@ -62,12 +77,10 @@ export function playHls(
   };
 }
 
-interface Choice {
+interface Choice extends Placed {
   src: string;
   quality: string | null;
   apply: () => void;
-  reload: () => void;
-  liveEdge: () => number | null;
 }
 
 async function run(
@@ -76,31 +89,33 @@ async function run(
   listener: PlaybackListener,
   choice: Choice,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Pick<PlaybackControl, "liveEdge" | "timeline" | "goTo"> | null> {
   const { default: Hls } = await import("hls.js");
-  if (signal.aborted) return;
+  if (signal.aborted) return null;
   let current: Hls | null = null;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  const rewind = new LiveRewind(video, choice);
   const figuresAt = countStalls(video, signal);
   const timer = setInterval(() => listener.onFigures(figuresAt(live ? playingDateOf(video, current) : null)), 500);
 
-  choice.liveEdge = () => current?.liveSyncPosition ?? null;
   const attach = (): void => {
-    // A recording continues where it was.
-    const startSeconds = live || video.currentTime === 0 ? null : video.currentTime;
+    // A recording continues where it was, and so does a viewer who has gone back.
+    const startSeconds = live ? rewind.leave() : video.currentTime || null;
     current?.destroy();
     current = null;
     if (!Hls.isSupported()) {
       playNatively(video, choice.src, listener);
       return;
     }
-    current = hlsPlayer(Hls, live, startSeconds, (data) => {
+    const isAtEdge = live && choice.fromMs === null;
+    current = hlsPlayer(Hls, isAtEdge, startSeconds, (data) => {
       listener.onProblem(problemOf(data));
       tryAgain();
     });
     offerQualities(Hls, current, listener, choice);
-    if (live) hearLateSound(Hls, current, attachForSound);
-    current.loadSource(choice.src);
+    if (live) rewind.follow(Hls, current, startSeconds);
+    if (isAtEdge) hearLateSound(Hls, current, attachForSound);
+    current.loadSource(live && choice.fromMs !== null ? rewindAddress(choice.src) : choice.src);
     current.attachMedia(video);
   };
   let soundAt = Number.NEGATIVE_INFINITY;
@@ -117,14 +132,24 @@ async function run(
 
   video.addEventListener("playing", () => listener.onProblem(null), { signal });
   joinOnePlaying(video, signal);
-  const pauses = keepPauses(video, live, () => current, signal);
+  const goOn = (pausedAtMs: number | null): void => {
+    if (!live || choice.fromMs !== null) return;
+    if (pausedAtMs !== null && rewind.timeline() !== null) return rewind.goTo(pausedAtMs);
+    const edge = current?.liveSyncPosition;
+    if (edge != null && edge > video.currentTime) video.currentTime = edge;
+  };
+  const pauses = keepPauses(video, () => rewind.timeline()?.atMs ?? null, goOn, signal);
   // A browser may refuse to start by itself; the video's own controls are there for that. A live picture that comes by itself
   // interrupts nobody who watches a recording.
   const start = (): void => {
     if (!pauses.byHand() && !(live && isAnotherPlaying(video))) video.play().catch(() => {});
   };
   video.addEventListener("loadeddata", start, { signal });
-  if (live) video.addEventListener("ended", tryAgain, { signal });
+  const onEnded = (): void => {
+    choice.fromMs = null;
+    tryAgain();
+  };
+  if (live) video.addEventListener("ended", onEnded, { signal });
   signal.addEventListener("abort", () => {
     clearInterval(timer);
     clearTimeout(retry);
@@ -132,20 +157,28 @@ async function run(
     video.removeAttribute("src");
   });
   attach();
+  return {
+    liveEdge: () => (choice.fromMs === null ? (current?.liveSyncPosition ?? null) : null),
+    timeline: () => rewind.timeline(),
+    goTo: (dateMs) => {
+      pauses.forget();
+      rewind.goTo(dateMs);
+    },
+  };
 }
 
 function hlsPlayer(
   Player: typeof Hls,
-  live: boolean,
+  isAtEdge: boolean,
   startSeconds: number | null,
   onFatal: (data: ErrorData) => void,
 ): Hls {
   const hls = new Player({
     // The distance to the live edge is the playlist's own hold-back: hls.js takes it when nothing is set here.
     startPosition: startSeconds ?? -1,
-    lowLatencyMode: live,
+    lowLatencyMode: isAtEdge,
     // At a rate of 1 the player never catches up after a stall (measured: 1.2 s behind with this, 2.4 s without).
-    maxLiveSyncPlaybackRate: live ? 1.5 : 1,
+    maxLiveSyncPlaybackRate: isAtEdge ? 1.5 : 1,
     backBufferLength: 10,
     // Our segments are fMP4 already, so there is nothing to work on; and a blob worker would need its own CSP entry.
     enableWorker: false,
@@ -186,32 +219,6 @@ function offerQualities(Player: typeof Hls, hls: Hls, listener: PlaybackListener
   hls.on(Player.Events.LEVEL_SWITCHED, (_event, { level }) => {
     listener.onShown(qualities.find((quality) => quality.level === level)?.id ?? null);
   });
-}
-
-/** Remembers that a viewer paused, so that no reload starts the video again, and brings a live one back to the live edge. */
-function keepPauses(
-  video: HTMLVideoElement,
-  live: boolean,
-  player: () => Hls | null,
-  signal: AbortSignal,
-): { byHand(): boolean } {
-  let pausedAt: number | null = null;
-  // A video also pauses at its end and when its source is removed; no viewer pressed pause then.
-  const onPause = (): void => {
-    if (!video.ended) pausedAt = performance.now();
-  };
-  video.addEventListener("pause", onPause, { signal });
-  video.addEventListener(
-    "play",
-    () => {
-      const edge = player()?.liveSyncPosition;
-      const wasLong = pausedAt !== null && performance.now() - pausedAt > RESUME_MS;
-      pausedAt = null;
-      if (live && wasLong && edge != null && edge > video.currentTime) video.currentTime = edge;
-    },
-    { signal },
-  );
-  return { byHand: () => pausedAt !== null };
 }
 
 /** Safari before ManagedMediaSource. It knows neither stalls nor parts as well as hls.js, but it plays. */

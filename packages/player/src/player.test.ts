@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { mountPlayer } from "./player.ts";
 
 type Listener = (event: string, data: Record<string, unknown>) => void;
@@ -12,6 +12,7 @@ class FakeHls {
     LEVELS_UPDATED: "levels",
     LEVEL_SWITCHED: "switched",
     LEVEL_UPDATED: "updated",
+    LEVEL_LOADED: "loaded",
   };
   static isThere = true;
   static readonly made: FakeHls[] = [];
@@ -23,20 +24,31 @@ class FakeHls {
     name: "",
   }));
   nextLevel = -1;
+  playingDate: Date | null = null;
+  liveSyncPosition: number | null = null;
+  latestLevelDetails: unknown = null;
+  readonly startLoad = vi.fn();
   source = "";
   isDestroyed = false;
-  readonly #listeners = new Map<string, Listener>();
+  readonly #listeners = new Map<string, Listener[]>();
 
-  constructor() {
+  readonly config: { readonly startPosition: number; readonly lowLatencyMode: boolean };
+
+  constructor(config: FakeHls["config"]) {
+    this.config = config;
     FakeHls.made.push(this);
   }
 
   on(event: string, listener: Listener): void {
-    this.#listeners.set(event, listener);
+    this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener]);
+  }
+
+  once(event: string, listener: Listener): void {
+    this.on(event, listener);
   }
 
   tell(event: keyof typeof FakeHls.Events, data: Record<string, unknown> = {}): void {
-    this.#listeners.get(FakeHls.Events[event])?.(event, data);
+    for (const listener of this.#listeners.get(FakeHls.Events[event]) ?? []) listener(event, data);
   }
 
   loadSource(source: string): void {
@@ -125,6 +137,101 @@ it("offers the qualities that there are, and shows which one it chose by itself"
   menu.value = menu.options[1]?.value ?? "";
   menu.dispatchEvent(new Event("change"));
   expect(hls.nextLevel).toBe(0);
+});
+
+describe("a live stream that viewers can go back in", () => {
+  /** The first moment. */
+  const SINCE = 1_700_000_000_000;
+
+  /** Plays at its edge, a minute after its begin. */
+  async function atTheEdge() {
+    const opened = open();
+    const hls = await playing();
+    hls.tell("MANIFEST_PARSED", { sessionData: { "weir.dvr": { VALUE: `since=${SINCE},seconds=86400` } } });
+    Object.assign(hls, { playingDate: new Date(SINCE + 60_000), liveSyncPosition: 8 });
+    Object.defineProperty(opened.video, "currentTime", { value: 8, writable: true });
+    vi.advanceTimersByTime(500);
+    const range = opened.part(".w-player-rewind") as HTMLInputElement;
+    return { ...opened, hls, range, bar: opened.part(".w-player-seek"), behind: opened.part(".w-player-behind") };
+  }
+
+  const moveTo = (range: HTMLInputElement, seconds: number) => {
+    range.value = String(seconds);
+    for (const event of ["input", "change"]) range.dispatchEvent(new Event(event));
+  };
+
+  it("has a bar from its begin to its edge; any other has none", async () => {
+    expect(open().part(".w-player-seek").hidden).toBe(true);
+    await playing();
+    FakeHls.made.length = 0;
+    const { bar, range, behind } = await atTheEdge();
+    expect([bar.hidden, range.max, range.value, behind.hidden]).toEqual([false, "60", "60", true]);
+    expect(range.getAttribute("aria-valuetext")).toBe("Live");
+  });
+
+  it("plays the address that goes back from the chosen moment on, without low latency, and the live one again", async () => {
+    const { range, hls, part, behind } = await atTheEdge();
+    moveTo(range, 15);
+    const back = await playing(2);
+    expect([hls.isDestroyed, back.source]).toEqual([true, `${SRC}?dvr=1`]);
+    expect(back.config).toMatchObject({ startPosition: 15, lowLatencyMode: false });
+    expect([behind.hidden, behind.textContent, range.getAttribute("aria-valuetext")]).toEqual([
+      ...[false, "−0:45", "0:45 behind live"],
+    ]);
+    part("media-controller").dispatchEvent(new Event("mediaseektoliverequest"));
+    const live = await playing(3);
+    expect([live.source, live.config.lowLatencyMode]).toEqual([SRC, true]);
+  });
+
+  it("begins where the moment really is, when the source was away for a while", async () => {
+    const { range } = await atTheEdge();
+    moveTo(range, 40);
+    const back = await playing(2);
+    const fragments = [
+      { start: 0, duration: 10, programDateTime: SINCE },
+      { start: 10, duration: 10, programDateTime: SINCE + 35_000 },
+    ];
+    back.tell("LEVEL_LOADED", { details: { fragments } });
+    expect(back.startLoad).toHaveBeenCalledWith(15);
+  });
+
+  it("keys on the bar are one move when they come together, and a move to the edge stays live", async () => {
+    const { range } = await atTheEdge();
+    const press = (key: string) => range.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+    expect(press("ArrowLeft")).toBe(false);
+    press("ArrowLeft");
+    vi.advanceTimersByTime(300);
+    expect((await playing(2)).config.startPosition).toBe(50);
+    FakeHls.made.length = 0;
+    const other = await atTheEdge();
+    other.range.dispatchEvent(new KeyboardEvent("keydown", { key: "End" }));
+    vi.advanceTimersByTime(300);
+    expect(FakeHls.made).toHaveLength(1);
+    expect(press("a")).toBe(true);
+  });
+
+  it("goes on where a viewer paused it, and at the edge when the viewer asks for that", async () => {
+    const { video, part } = await atTheEdge();
+    const pauseFor = (ms: number) => {
+      video.dispatchEvent(new Event("pause"));
+      vi.setSystemTime(Date.now() + ms);
+      now += ms;
+    };
+    let now = performance.now();
+    vi.spyOn(performance, "now").mockImplementation(() => now);
+    pauseFor(1000);
+    video.dispatchEvent(new Event("play"));
+    expect(FakeHls.made).toHaveLength(1);
+    pauseFor(60_000);
+    Object.assign(FakeHls.made[0] ?? {}, { liveSyncPosition: 68 });
+    part("media-controller").dispatchEvent(new Event("mediaseektoliverequest"));
+    expect([FakeHls.made.length, video.currentTime]).toEqual([1, 68]);
+    Object.assign(FakeHls.made[0] ?? {}, { playingDate: new Date(SINCE + 120_000), liveSyncPosition: 68 });
+    pauseFor(60_000);
+    Object.assign(FakeHls.made[0] ?? {}, { liveSyncPosition: 128 });
+    video.dispatchEvent(new Event("play"));
+    expect((await playing(2)).config.startPosition).toBe(120);
+  });
 });
 
 it("a newer token loads the same video again", async () => {

@@ -1,24 +1,33 @@
-import type MediaTimeRange from "media-chrome/media-time-range";
 import { drawPicture, loadImage, PictureLoader } from "./pictures/picture-loader.ts";
 import { fetchStoryboard, pictureAt, type StoryboardPicture } from "./pictures/storyboard.ts";
-import { positionText } from "./position-text.ts";
 
 const BOX = { width: 160, height: 90 };
 /** A finger or a key leaves nothing hovering: what it showed goes by itself. */
 const SHOWN_MS = 1500;
 
+/** A bar that leads through a video. */
+export interface PreviewedBar {
+  /** The element that holds the bar; the preview is placed above it. */
+  readonly place: HTMLElement;
+  readonly range: HTMLElement;
+  /** Where a pointer is on the bar, from 0 to 1. */
+  ratioAt(event: PointerEvent): number;
+  /** The position that the bar has now, from 0 to 1. */
+  ratio(): number;
+  /** What a place on the bar stands for: its words, and its picture's time in the list; null while that is not known. */
+  momentAt(ratio: number): { readonly words: string; readonly seconds: number } | null;
+  /** Address of the playlist whose pictures are shown. */
+  playlist(): string;
+  /** Pictures are added while the video plays: the list is read again after so long. */
+  readonly growsEveryMs: number | null;
+}
+
 /**
  * Shows the picture and the time of the moment that a mouse points at on the seek bar, or that a finger or key just moved to. The list of
  * pictures is loaded when the bar is first touched.
  */
-export function showSeekPreview(
-  bar: HTMLElement,
-  video: HTMLVideoElement,
-  playlist: () => string,
-  signal: AbortSignal,
-): void {
-  const range = bar.querySelector<MediaTimeRange>("media-time-range");
-  if (!range) return;
+export function showSeekPreview(bar: PreviewedBar, signal: AbortSignal): void {
+  const { range } = bar;
   const preview = document.createElement("div");
   preview.className = "w-player-preview";
   preview.hidden = true;
@@ -26,10 +35,11 @@ export function showSeekPreview(
   const picture = document.createElement("span");
   const time = document.createElement("span");
   preview.append(picture, time);
-  bar.append(preview);
+  bar.place.append(preview);
 
   const loader = new PictureLoader(loadImage, (wanted, image) => drawPicture(picture, wanted, image, BOX));
   let pictures: readonly StoryboardPicture[] | null = null;
+  let loadedAt = 0;
   let seconds = 0;
   let hiding: ReturnType<typeof setTimeout> | undefined;
 
@@ -37,11 +47,14 @@ export function showSeekPreview(
     const wanted = pictureAt(pictures ?? [], seconds);
     if (wanted && !preview.hidden) loader.want(wanted);
   };
+  const isFresh = (): boolean => bar.growsEveryMs === null || performance.now() - loadedAt < bar.growsEveryMs;
   const load = async (): Promise<void> => {
-    if (pictures) return;
-    pictures = [];
+    if (pictures && isFresh()) return;
+    loadedAt = performance.now();
+    const before = pictures;
+    pictures ??= [];
     // A list that could not be loaded is asked for with the next touch.
-    pictures = await fetchStoryboard(playlist(), signal).catch(() => null);
+    pictures = await fetchStoryboard(bar.playlist(), signal).catch(() => before);
     draw();
   };
   const hide = (): void => {
@@ -49,9 +62,10 @@ export function showSeekPreview(
   };
   const show = (ratio: number): void => {
     clearTimeout(hiding);
-    if (!Number.isFinite(video.duration)) return;
-    seconds = ratio * video.duration;
-    time.textContent = positionText(seconds);
+    const moment = bar.momentAt(ratio);
+    if (!moment) return;
+    seconds = moment.seconds;
+    time.textContent = moment.words;
     preview.style.setProperty("--w-at", String(ratio));
     preview.hidden = false;
     draw();
@@ -59,12 +73,12 @@ export function showSeekPreview(
 
   range.addEventListener("pointerenter", load, { signal });
   range.addEventListener("focusin", load, { signal });
-  range.addEventListener("pointermove", (event) => show(range.getPointerRatio(event)), { signal });
+  range.addEventListener("pointermove", (event) => show(bar.ratioAt(event)), { signal });
   range.addEventListener("pointerleave", hide, { signal });
   range.addEventListener(
     "input",
     () => {
-      show(range.range.valueAsNumber);
+      show(bar.ratio());
       hiding = setTimeout(hide, SHOWN_MS);
     },
     { signal },

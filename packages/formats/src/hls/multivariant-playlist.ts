@@ -4,6 +4,8 @@ export interface MultivariantPlaylist {
   /** Best first. Empty for an audio-only presentation. */
   readonly video: readonly VideoVariant[];
   readonly audio: AudioRendition | null;
+  /** Values by DATA-ID, for players that know them (RFC 8216bis 4.4.6.4). */
+  readonly sessionData?: Readonly<Record<string, string>>;
 }
 
 export interface VideoVariant {
@@ -29,8 +31,10 @@ export interface AudioRendition {
 const AUDIO_GROUP = "audio";
 
 /** Writes an HLS multivariant playlist (RFC 8216bis 4.4.6): one audio rendition shared by all video variants, or audio alone. */
-export function writeMultivariantPlaylist({ video, audio }: MultivariantPlaylist): string {
+export function writeMultivariantPlaylist({ video, audio, sessionData = {} }: MultivariantPlaylist): string {
   let text = `#EXTM3U\n#EXT-X-VERSION:${PLAYLIST_VERSION}\n`;
+  for (const [id, value] of Object.entries(sessionData))
+    text += `#EXT-X-SESSION-DATA:DATA-ID="${id}",VALUE="${value}"\n`;
   if (audio && video.length === 0) {
     const rates = `BANDWIDTH=${audio.bandwidth},AVERAGE-BANDWIDTH=${audio.averageBandwidth}`;
     return `${text}#EXT-X-STREAM-INF:${rates},CODECS="${audio.codecString}"\n${audio.uri}\n`;

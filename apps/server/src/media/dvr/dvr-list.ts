@@ -96,6 +96,11 @@ export class DvrList {
     return this.#count - this.#listed.index;
   }
 
+  /** The moment of the first segment in the list, in ms since the epoch; null without one. */
+  get sinceMs(): number | null {
+    return this.length > 0 ? this.#at(this.#listed.index).segment.programDateTimeMs : null;
+  }
+
   /** A segment that is older than those that are here is ignored. */
   add(segment: DvrSegment): void {
     const { lastMsn } = this;

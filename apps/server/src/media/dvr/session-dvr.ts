@@ -13,6 +13,8 @@ export const DVR_PLAYLIST = "dvr.m3u8";
 
 /** Segments. A rendition that is further behind the others has stopped. */
 const MOST_BEHIND = 100;
+/** In the multivariant playlist: from when on, in ms since the epoch, and how many seconds behind the live edge viewers can go back. */
+const SESSION_DATA = "weir.dvr";
 
 /** What a session is rewound by. */
 export interface SessionDvrSettings {
@@ -52,6 +54,17 @@ export class SessionDvr {
   /** Until what was before a restart is read, there is no list: its numbers may not fall. */
   get isReady(): boolean {
     return this.#isReady;
+  }
+
+  /** What the multivariant playlists tell players of going back; nothing while that is not known. */
+  get sessionData(): Readonly<Record<string, string>> {
+    if (!this.#isReady) return {};
+    const [list] = this.#lists.values();
+    // Before the first segment is closed, the session has just begun.
+    const [first] = this.#outputs.renditions;
+    const since = list?.sinceMs ?? (first?.listed[0] ?? first?.open)?.programDateTimeMs ?? null;
+    if (since === null) return {};
+    return { [SESSION_DATA]: `since=${Math.floor(since)},seconds=${this.#settings.windowSeconds}` };
   }
 
   has(rendition: string): boolean {

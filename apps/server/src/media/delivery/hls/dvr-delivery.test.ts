@@ -44,7 +44,12 @@ test("the playlists of ?dvr=1 go back to the first segment, whose bytes stay the
   await recorded();
   const multivariant = await rig.text(`${LIVE}/index.m3u8?dvr=1`);
   expect(multivariant).toContain("s/-/session-1/audio/dvr.m3u8");
-  expect(await rig.text(`${LIVE}/index.m3u8`)).not.toContain("dvr");
+  // The live address tells players of going back, and leads nobody there.
+  const live = await rig.text(`${LIVE}/index.m3u8`);
+  expect(live).not.toContain("dvr.m3u8");
+  const [, since] = /^#EXT-X-SESSION-DATA:DATA-ID="weir.dvr",VALUE="since=(\d+),seconds=86400"$/m.exec(live) ?? [];
+  const [, first = ""] = /PROGRAM-DATE-TIME:(.+)/.exec(await rig.text(`${SOURCE}/dvr.m3u8`)) ?? [];
+  expect(Number(since)).toBe(Date.parse(first));
   const list = await rig.text(`${SOURCE}/dvr.m3u8`);
   expect(namesIn(list)[0]).toBe("d1.m4s");
   expect(namesIn(list).length).toBeGreaterThan(28);

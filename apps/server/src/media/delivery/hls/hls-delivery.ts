@@ -119,7 +119,8 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
       const viewing = asked.begin(admission);
       if (!viewing) return;
       const file = dvr ? DVR_PLAYLIST : undefined;
-      const playlist = liveMultivariant(listed, renditionAddresses(viewing, source.sessionId, file));
+      const addresses = renditionAddresses(viewing, source.sessionId, file);
+      const playlist = liveMultivariant(listed, addresses, source.dvr?.sessionData);
       sendText(asked.res, 200, PLAYLIST_TYPE, playlist, asked.caching.multivariant);
     });
   }

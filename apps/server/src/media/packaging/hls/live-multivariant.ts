@@ -21,11 +21,12 @@ export interface ListedRendition {
 
 /**
  * The multivariant playlist of a live timeline: each rendition's track and its measured bitrate, if there is one. `addressOf` returns the URL of
- * a rendition's playlist.
+ * a rendition's playlist. `sessionData` is for players that know it.
  */
 export function liveMultivariant(
   renditions: Iterable<ListedRendition>,
   addressOf: (rendition: string) => string,
+  sessionData: Readonly<Record<string, string>> = {},
 ): string {
   const video = [];
   let audio = null;
@@ -48,7 +49,7 @@ export function liveMultivariant(
         channels: track.channels,
       };
   }
-  return writeMultivariantPlaylist({ video, audio });
+  return writeMultivariantPlaylist({ video, audio, sessionData });
 }
 
 /** The track of a rendition's newest segment with bytes; null if there is none. */

@@ -1,0 +1,73 @@
+import type { Playback } from "./playback.ts";
+import { playerStrings as text } from "./player-strings.ts";
+import { LIVE_WITHIN_MS } from "./rewind.ts";
+import { RewindBar, type RewindParts } from "./rewind-bar.ts";
+
+const LIVE_TOLERANCE_SECONDS = LIVE_WITHIN_MS / 1000;
+
+/** A button that changes between HLS and WebRTC. What fails in real time goes on by HLS, and is told. */
+export function offerRealTime(
+  button: HTMLElement,
+  playback: Playback,
+  tell: (sentence: string | null) => void,
+  signal: AbortSignal,
+): { show(): void } {
+  button.hidden = !playback.hasRealTime;
+  const show = (): void => button.setAttribute("aria-pressed", String(playback.isRealTime));
+  const onFailed = (): void => {
+    show();
+    tell(text.noRealTime);
+  };
+  const change = (): void => {
+    tell(null);
+    if (playback.isRealTime) playback.playHls();
+    else playback.playRealTime(onFailed);
+    show();
+  };
+  button.addEventListener("click", change, { signal });
+  return { show };
+}
+
+/** Tells the controls what live means here: the position that hls.js aims at, not the end of what is loaded. */
+export function keepLive(
+  controller: HTMLElement,
+  video: HTMLVideoElement,
+  playback: Playback,
+  signal: AbortSignal,
+): void {
+  const edgeStart = (): number => (playback.liveEdge() ?? Number.NaN) - LIVE_TOLERANCE_SECONDS;
+  Object.defineProperties(video, { streamType: { value: "live" }, liveEdgeStart: { get: edgeStart } });
+  const goLive = (event: Event): void => {
+    event.stopPropagation();
+    playback.goTo(null);
+    video.play().catch(() => {});
+  };
+  controller.addEventListener("mediaseektoliverequest", goLive, { signal, capture: true });
+}
+
+/** The bar that goes back in a live stream, and the keys that do so anywhere in the player. */
+export function offerRewind(
+  controller: HTMLElement,
+  video: HTMLVideoElement,
+  parts: RewindParts,
+  playback: Playback,
+  onMove: () => void,
+  signal: AbortSignal,
+): RewindBar {
+  const controls = {
+    timeline: () => playback.timeline(),
+    goTo: (dateMs: number | null) => {
+      playback.goTo(dateMs);
+      onMove();
+    },
+    playlist: () => playback.src,
+  };
+  const bar = new RewindBar(parts, controls, signal);
+  // The keys of media-chrome ask for a position in what is loaded, which at the live edge begins a few seconds ago.
+  const seek = (event: Event): void => {
+    const { detail } = event as CustomEvent<number>;
+    if (bar.move(detail - video.currentTime)) event.stopPropagation();
+  };
+  controller.addEventListener("mediaseekrequest", seek, { signal, capture: true });
+  return bar;
+}
