@@ -52,8 +52,11 @@ export function renditionFor({ renditions }: MediaIndex, width: number): StoredR
   const pictures = renditions
     .filter(({ track, segments }) => track.kind === "video" && segments.length > 0)
     .toSorted((a, b) => (a.track.width ?? 0) - (b.track.width ?? 0));
-  const isFit = ({ track, segments }: StoredRendition): boolean =>
-    (track.width ?? 0) >= width && segments.filter(({ gap }) => gap).length <= segments.length * MAX_MISSING_PART;
+  const gapsIn = ({ segments }: StoredRendition): number => segments.filter(({ gap }) => gap).length;
+  // What all of them lack, as where viewers were shown a slate, no other has either.
+  const fewest = Math.min(...pictures.map(gapsIn));
+  const isFit = (rendition: StoredRendition): boolean =>
+    (rendition.track.width ?? 0) >= width && gapsIn(rendition) - fewest <= rendition.segments.length * MAX_MISSING_PART;
   return pictures.find(isFit) ?? pictures.at(-1) ?? null;
 }
 

@@ -64,4 +64,11 @@ test("images come from the smallest rendition, from the next one if it was pause
   });
   const chosen = (lacks: number) => renditionFor({ ...media(120), renditions: [source, rung(lacks)] }, 0)?.rendition;
   expect([0, 3, 4].map(chosen)).toEqual(["v0", "v0", "source"]);
+  // A slate is in no recording of any rendition.
+  const isSlate = (msn: number) => msn > 20 && msn < 40;
+  const withSlate = [source, rung(0)].map((one) => ({
+    ...one,
+    segments: one.segments.map((segment) => ({ ...segment, gap: isSlate(segment.msn) })),
+  }));
+  expect(renditionFor({ ...media(120), renditions: withSlate }, 0)?.rendition).toBe("v0");
 });
