@@ -5,7 +5,7 @@
  * PES clocks and RTP never get further than their own folder.
  */
 
-import type { LinkMeasure, SrtMeasure } from "../ports/index.ts";
+import type { LinkMeasure, PublishProtocol, SrtMeasure } from "../ports/index.ts";
 
 /** Ticks per second of the source clock and of video on the timeline. */
 export const TICKS_PER_SECOND = 90_000;
@@ -136,7 +136,7 @@ export interface Publication {
 
 /** How the hub reaches back to a publisher: to take the stream over, to terminate it, to drain. */
 export interface PublisherHandle {
-  readonly protocol: "rtmp" | "srt" | "whip" | "pull";
+  readonly protocol: PublishProtocol;
   /** Null where nothing was told since the last look; absent where the protocol tells nothing. */
   takeLink?(): LinkMeasure | SrtMeasure | null;
   /** A word for the state of the connection, where the protocol tells: metrics are reported at once when it changes. */

@@ -22,8 +22,11 @@ export interface SessionSound {
   readonly config: string;
 }
 
+/** The ways in. */
+export type PublishProtocol = "rtmp" | "srt" | "whip" | "pull";
+
 export interface PublishRequest {
-  readonly protocol: "rtmp" | "srt" | "whip" | "pull";
+  readonly protocol: PublishProtocol;
   readonly streamKey: string;
   readonly remoteAddress: string;
 }
