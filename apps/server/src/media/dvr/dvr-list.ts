@@ -50,6 +50,14 @@ export interface PlacedSegment extends DvrSegment {
   readonly place: DvrPlace | null;
 }
 
+/** The beginning of a segment that decodes alone. */
+export interface DvrMoment {
+  readonly msn: number;
+  readonly seconds: number;
+  readonly endSeconds: number;
+  readonly programDateTimeMs: number;
+}
+
 /** The list of one rendition from its first second, or of a window behind the edge. */
 export class DvrList {
   /** Seconds; infinite for a whole session. */
@@ -62,12 +70,15 @@ export class DvrList {
   /** Rows of the first block that nobody can ask for any more. */
   #listed = { index: 0, seconds: 0 };
   #count = 0;
+  /** Of rows that are not kept any more. */
+  #forgottenSeconds = 0;
   #map = "";
   /** The init segment in force before the first listed row. */
   #mapBefore = "";
   #breaksBefore = 0;
   #isAllIndependent = true;
   #lastMinute = Number.NaN;
+  #moments: { readonly lastMsn: number; readonly found: readonly DvrMoment[] } | null = null;
   #whole: { readonly version: number; readonly text: ListText } | null = null;
   #delta: { readonly version: number; readonly text: ListText } | null = null;
 
@@ -152,6 +163,30 @@ export class DvrList {
   unrendered(): Iterable<() => void> {
     const { index } = this.#listed;
     return this.#runs.unrendered(this.#blocks, Math.ceil(index / BLOCK_ROWS), this.#fullBlocks);
+  }
+
+  /** Where viewers can go back to and see a picture at once, some seconds apart: `apartFor` the length of the list. Seconds count from the first segment ever. */
+  moments(apartFor: (seconds: number) => number): readonly DvrMoment[] {
+    const { lastMsn } = this;
+    if (this.#moments?.lastMsn !== lastMsn) this.#moments = { lastMsn, found: this.#momentsApart(apartFor) };
+    return this.#moments.found;
+  }
+
+  #momentsApart(apartFor: (seconds: number) => number): readonly DvrMoment[] {
+    const apart = apartFor(this.#listed.seconds);
+    const moments: DvrMoment[] = [];
+    let [seconds, index, last] = [this.#forgottenSeconds, 0, -1];
+    for (const block of this.#blocks)
+      for (let at = 0; at < block.count; at++, index++) {
+        const slot = Math.floor(seconds / apart);
+        if (index >= this.#listed.index && slot !== last && block.hasPicture(at)) {
+          const { msn, programDateTimeMs } = block.segmentAt(at);
+          moments.push({ msn, seconds, programDateTimeMs, endSeconds: 0 });
+          last = slot;
+        }
+        seconds += block.secondsAt(at);
+      }
+    return moments.map((each, nth) => ({ ...each, endSeconds: moments[nth + 1]?.seconds ?? seconds }));
   }
 
   /** The list, the same for all viewers; as a delta update, unless it has ended. */
@@ -291,7 +326,8 @@ export class DvrList {
   }
 
   #forgetBlock(): void {
-    this.#blocks.shift();
+    const gone = this.#blocks.shift();
+    for (let at = 0; gone && at < gone.count; at++) this.#forgottenSeconds += gone.secondsAt(at);
     this.#runs.forgetFirst();
     this.#count -= BLOCK_ROWS;
     this.#listed = { ...this.#listed, index: this.#listed.index - BLOCK_ROWS };

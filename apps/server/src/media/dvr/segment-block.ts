@@ -130,6 +130,11 @@ export class SegmentBlock {
     return this.#is(at, DISCONTINUITY);
   }
 
+  /** Whether it begins with a picture that decodes alone. */
+  hasPicture(at: number): boolean {
+    return this.#is(at, INDEPENDENT) && !this.#is(at, GAP);
+  }
+
   hasTime(at: number): boolean {
     return this.#is(at, HAS_TIME);
   }

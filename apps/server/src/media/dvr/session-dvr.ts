@@ -6,7 +6,7 @@ import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import { storedBytesOf } from "../stored/live-rows.ts";
 import type { SegmentSource } from "../stored/session-media.ts";
-import { type DvrEdge, DvrList, type PlacedSegment } from "./dvr-list.ts";
+import { type DvrEdge, DvrList, type DvrMoment, type PlacedSegment } from "./dvr-list.ts";
 
 /** Name of the playlists that go back. Those of live viewers stay as they are. */
 export const DVR_PLAYLIST = "dvr.m3u8";
@@ -137,6 +137,11 @@ export class SessionDvr {
   /** Null for a segment that this list does not have. */
   listed(rendition: string, msn: number) {
     return this.#lists.get(rendition)?.segment(msn) ?? null;
+  }
+
+  /** Where viewers can go back to and see a picture at once. */
+  moments(rendition: string, apartFor: (seconds: number) => number): readonly DvrMoment[] {
+    return this.#lists.get(rendition)?.moments(apartFor) ?? [];
   }
 
   hasInit(rendition: string, init: string): boolean {

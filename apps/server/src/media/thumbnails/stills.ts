@@ -4,7 +4,7 @@ import type { StoredMedia } from "../stored/stored-media.ts";
 import type { StillFormat } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
 import { newestKeyframe } from "./live-keyframes.ts";
-import type { ImageShape, StillMaker } from "./still-maker.ts";
+import type { ImageShape, Keyframe, StillMaker } from "./still-maker.ts";
 import { findKeyframe, readKeyframe } from "./stored-keyframes.ts";
 import { storyboardOf } from "./storyboard.ts";
 
@@ -59,9 +59,13 @@ export class Stills {
     const found = findKeyframe(media.index, seconds, shape.maxWidth);
     if (!found) return null;
     const { rendition, segment } = found;
-    const key = `${media.index.id} ${rendition.rendition} ${segment.msn} ${shape.maxWidth} ${shape.format}`;
-    return this.#kept.get(key, Number.POSITIVE_INFINITY, async () => {
-      const keyframe = await readKeyframe(media, found);
+    return this.of(`${media.index.id} ${rendition.rendition} ${segment.msn}`, () => readKeyframe(media, found), shape);
+  }
+
+  /** The picture of a keyframe; `name` is of the same one for ever. Null if it is nowhere. */
+  of(name: string, read: () => Promise<Keyframe | null>, shape: ImageShape): Promise<Uint8Array | null> {
+    return this.#kept.get(`${name} ${shape.maxWidth} ${shape.format}`, Number.POSITIVE_INFINITY, async () => {
+      const keyframe = await read();
       return keyframe && this.#maker.make(keyframe, shape);
     });
   }

@@ -1,4 +1,4 @@
-import { decoderConfigOf, firstSampleOf, readInit } from "@weir/formats/mp4";
+import { decoderConfigOf, entryType, firstSampleOf, readInit } from "@weir/formats/mp4";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
 import type { StoredMedia } from "../stored/stored-media.ts";
 import type { Keyframe } from "./still-maker.ts";
@@ -24,11 +24,37 @@ export async function readKeyframe(media: StoredMedia, keyframe: StoredKeyframe)
   const { rendition, segment } = keyframe;
   const decoder = await readDecoder(media, keyframe);
   if (!decoder) return null;
+  const data = await firstPictureIn(
+    media.read(rendition.rendition, segment, { start: 0, end: MAX_KEYFRAME_BYTES - 1 }),
+  );
+  return data && { ...decoder, data };
+}
+
+/** The picture that a segment begins with, by its init segment. Null if nothing here decodes it. */
+export async function keyframeIn(
+  init: Uint8Array,
+  segment: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<Keyframe | null> {
+  const { sampleEntry } = readInit(init);
+  const codec = CODECS.get(entryType(sampleEntry));
+  const data = codec ? await firstPictureIn(segment) : null;
+  return codec && data ? { codec, config: decoderConfigOf(sampleEntry), data } : null;
+}
+
+const CODECS: ReadonlyMap<string, Keyframe["codec"]> = new Map([
+  ["avc1", "avc"],
+  ["avc3", "avc"],
+  ["hvc1", "hevc"],
+  ["hev1", "hevc"],
+  ["av01", "av1"],
+]);
+
+async function firstPictureIn(segment: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array | null> {
   let beginning: Uint8Array = new Uint8Array();
-  for await (const more of media.read(rendition.rendition, segment, { start: 0, end: MAX_KEYFRAME_BYTES - 1 })) {
+  for await (const more of segment) {
     beginning = Buffer.concat([beginning, more]);
     const data = firstSampleOf(beginning);
-    if (data) return { ...decoder, data };
+    if (data) return data;
   }
   return null;
 }

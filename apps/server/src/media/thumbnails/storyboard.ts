@@ -68,6 +68,32 @@ export function storyboardText(
   return ["WEBVTT\n", ...cues].join("\n");
 }
 
+/** A moment of a live stream that viewers can go back to, and has a picture. */
+export interface Moment {
+  /** Number of the segment that begins with the picture. */
+  readonly msn: number;
+  /** From the first second of the session, without what is missing between its segments. */
+  readonly seconds: number;
+  readonly endSeconds: number;
+  readonly programDateTimeMs: number;
+}
+
+/** How far the moments of a live stream are apart: twice as far whenever there would be too many, so that those that stay keep their addresses. */
+export function momentsApart(seconds: number): number {
+  let apart: number = SECONDS_APART.most;
+  while (seconds / apart > SHEET.tiles * MAX_SHEETS) apart *= 2;
+  return apart;
+}
+
+/** The storyboard of a live stream: a picture for each moment. The name of a cue is when it was, by which players find it in a list that has moved on. */
+export function momentsText(moments: readonly Moment[], pictureOf: (msn: number) => string): string {
+  const cues = moments.map(({ msn, seconds, endSeconds, programDateTimeMs }) => {
+    const name = new Date(programDateTimeMs).toISOString();
+    return `${name}\n${timestamp(seconds)} --> ${timestamp(endSeconds)}\n${pictureOf(msn)}\n`;
+  });
+  return ["WEBVTT\n", ...cues].join("\n");
+}
+
 function secondsApart(seconds: number): number {
   const ofOneSheet = Math.max(SECONDS_APART.least, seconds / SHEET.tiles);
   return Math.max(Math.min(ofOneSheet, SECONDS_APART.most), seconds / (SHEET.tiles * MAX_SHEETS));

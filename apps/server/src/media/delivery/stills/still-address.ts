@@ -11,6 +11,8 @@ type StillTarget =
   | { readonly kind: "storyboard"; readonly cues: StoryboardCues }
   | { readonly kind: "preview" }
   | { readonly kind: "sheet"; readonly nth: number }
+  /** The picture at the beginning of a segment of a session that viewers go back in. */
+  | { readonly kind: "moment"; readonly sessionId: string; readonly msn: number }
   | {
       readonly kind: "still";
       /** The newest of a live stream, one at a given time of stored media, or the number of a storyboard picture. */
@@ -20,17 +22,18 @@ type StillTarget =
 
 /** As strict as the URLs of media. */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)|thumbnails\/(?:(thumbnails|keyframes)\.vtt|storyboard_(\d{1,3})\.jpg))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)|thumbnails\/(?:(thumbnails|keyframes)\.vtt|storyboard_(\d{1,3})\.jpg|s\/([\w-]{1,64})\/(\d{1,15})\.jpg))(?:\?[^#]*)?$/;
 
 /**
  * Parses the path of a thumbnail: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each also as `.png`,
- * `…/animated.webp`, `…/thumbnails/thumbnails.vtt`, `…/thumbnails/keyframes.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for other paths.
+ * `…/animated.webp`, `…/thumbnails/thumbnails.vtt`, `…/thumbnails/keyframes.vtt` `…/thumbnails/storyboard_{n}.jpg` or `…/thumbnails/s/{session}/{msn}.jpg`. Null for other paths.
  */
 export function parseStillAddress(url: string): StillAddress | null {
-  const [, playbackId, name, nth, extension, preview, list, sheet] = ADDRESS.exec(url) ?? [];
+  const [, playbackId, name, nth, extension, preview, list, sheet, sessionId, msn] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
   const of = { playbackId, protocol: "hls", token: null, step: "follow" } as const;
   if (preview !== undefined) return { kind: "preview", ...of };
+  if (sessionId !== undefined) return { kind: "moment", ...of, sessionId, msn: Number(msn) };
   if (sheet !== undefined) return { kind: "sheet", ...of, nth: Number(sheet) };
   if (name === undefined) return { kind: "storyboard", ...of, cues: list === "keyframes" ? "pictures" : "sheets" };
   const picture = nth !== undefined ? Number(nth) : name === "thumbnail" ? "at" : "latest";

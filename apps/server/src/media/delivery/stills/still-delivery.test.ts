@@ -35,6 +35,52 @@ async function broadcast(seconds: number) {
   return publication;
 }
 
+describe("a live stream that viewers go back in", () => {
+  const THUMBNAILS = "/hls/playstream1/thumbnails";
+
+  test("has a storyboard that grows, whose pictures keep their addresses when they leave the memory", async () => {
+    rig.publishGate.nextStart = { dvrSeconds: 86_400 };
+    const publication = await broadcast(5);
+    const cues = async () => [
+      ...(await rig.text(`${THUMBNAILS}/thumbnails.vtt`)).matchAll(/^(\d+-\S+)\n(\S+) --> (\S+)\n(\S+)$/gm),
+    ];
+    const [first] = await until(async () => ((await cues()).length > 0 ? cues() : null), "the first picture");
+    expect(first?.slice(1)).toEqual([
+      expect.stringMatching(/^2030-01-01T00:00:/),
+      ...["00:00:00.000", expect.any(String), "s/session-1/1.jpg"],
+    ]);
+    const picture = await rig.text(`${THUMBNAILS}/s/session-1/1.jpg`);
+    expect(picture).toMatch(/^jpeg 160 /);
+    for (let at = 5; at < 45; at += 20) await rig.send(publication, { seconds: 20, clockAt: at });
+    const later = await until(async () => ((await cues()).length >= 7 ? cues() : null), "more pictures");
+    expect(later[0]?.[4]).toBe("s/session-1/1.jpg");
+    const starts = later.map(([, , start = ""]) => Number(start.slice(-6)));
+    for (const [nth, start] of starts.entries()) expect(Math.abs(start - nth * 5)).toBeLessThanOrEqual(2.1);
+    const old = later[1]?.[4];
+    expect((await rig.fetch("/hls/playstream1/s/-/session-1/source/3.m4s")).status).toBe(404);
+    const onDisk = `/hls/playstream1/s/-/session-1/source/d${/(\d+)\.jpg/.exec(old ?? "")?.[1]}.m4s`;
+    await until(async () => (await status(onDisk)) === 200, "the segment on the disk");
+    const answer = await rig.fetch(`${THUMBNAILS}/${old}`);
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, expect.stringContaining("immutable")]);
+    expect(await status(`${THUMBNAILS}/s/session-2/1.jpg`)).toBe(404);
+    expect(await status(`${THUMBNAILS}/s/session-1/9999.jpg`)).toBe(404);
+  });
+
+  test("shows none of it to those who may not watch", async () => {
+    rig.publishGate.nextStart = { dvrSeconds: 86_400 };
+    await broadcast(5);
+    rig.playbackGate.policy = "jwt";
+    expect(await status(`${THUMBNAILS}/thumbnails.vtt`)).toBe(401);
+    expect(await status(`${THUMBNAILS}/s/session-1/1.jpg`)).toBe(401);
+  });
+
+  test("has no storyboard without the option", async () => {
+    await broadcast(5);
+    expect(await status(`${THUMBNAILS}/thumbnails.vtt`)).toBe(404);
+    expect(await status(`${THUMBNAILS}/s/session-1/1.jpg`)).toBe(404);
+  });
+});
+
 describe("a live stream", () => {
   test("its newest keyframe is available in both formats, decoded once per 5 s however many viewers request it", async () => {
     expect(await status(`${LATEST}.jpg`)).toBe(404);

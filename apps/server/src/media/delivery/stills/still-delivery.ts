@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import { TooManyWaiting } from "../../../platform/limits/turns.ts";
@@ -25,6 +25,7 @@ import type { HttpProtocol, MediaRequest } from "../http/media-request.ts";
 import { errorText, PERSONAL, sendBusy, sendBytes, sendCoded, sendNotFound, sendText } from "../http/media-response.ts";
 import { sendRefusal } from "../http/refusals.ts";
 import type { LiveSources } from "../live-source.ts";
+import { DvrStills } from "./dvr-stills.ts";
 import {
   credentialQuery,
   parsePreviewQuery,
@@ -35,6 +36,8 @@ import {
 } from "./still-address.ts";
 
 const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp" } as const;
+/** Of the seek bar of a live stream. */
+const MOMENT_SHAPE: ImageShape = { maxWidth: 160, maxHeight: 160, format: "jpeg" };
 const STORYBOARD_TYPE = "text/vtt; charset=utf-8";
 /** Images that one client may wait for; all share one child. */
 const MAX_PER_CLIENT = 16;
@@ -61,6 +64,7 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
   readonly #maker: StillMaker;
   readonly #previewMaker: PreviewMaker;
   readonly #stills: Stills;
+  readonly #dvr: DvrStills;
   readonly #sheets: StoredSheets;
   readonly #previews: StoredPreviews;
   readonly #previewPlaces = new Places(MAX_PREVIEWS);
@@ -72,6 +76,7 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
     this.#maker = new StillMaker({ clock, log, children });
     this.#previewMaker = new PreviewMaker({ clock, log, children });
     this.#stills = new Stills(this.#maker, clock);
+    this.#dvr = new DvrStills(this.#stills);
     this.#previews = new StoredPreviews(this.#previewMaker, clock);
     this.#sheets = new StoredSheets({ clock, log, maker: this.#maker, store });
   }
@@ -97,7 +102,9 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
   }
 
   /** The newest picture; an offline stream's thumbnail is the last picture of its newest recording. */
-  async #serveLive({ res, url, address, caching }: MediaRequest<StillAddress>, streamId: string): Promise<void> {
+  async #serveLive(asked: MediaRequest<StillAddress>, streamId: string): Promise<void> {
+    const { res, url, address, caching } = asked;
+    if (address.kind === "storyboard" || address.kind === "moment") return this.#serveDvr(asked);
     if (address.kind !== "still" || typeof address.picture === "number") return sendNotFound(res);
     const source = await this.#settings.live.sessionOf(address.playbackId);
     if (!source) {
@@ -112,20 +119,32 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
     sendImage(res, address.format, image, caching.still);
   }
 
+  /** What viewers can go back to now. */
+  async #serveDvr({ req, res, url, address, caching }: MediaRequest<StillAddress>): Promise<void> {
+    const source = await this.#settings.live.sessionOf(address.playbackId);
+    const dvr = source?.dvr;
+    if (!source || !dvr) return sendNotFound(res);
+    if (address.kind === "storyboard") {
+      const text = this.#dvr.list(source, dvr, credentialQuery(url));
+      return text === null ? sendNotFound(res) : sendVtt(req, res, caching.fresh, text);
+    }
+    if (address.kind !== "moment" || address.sessionId !== source.sessionId) return sendNotFound(res);
+    sendImage(res, "jpeg", await this.#dvr.at(source, dvr, address.msn, MOMENT_SHAPE), caching.immutable);
+  }
+
   async #serveStored(asked: MediaRequest<StillAddress>, content: StoredContent): Promise<void> {
     const { req, res, url, address, caching } = asked;
     const media = await this.#mediaOf(content);
     const storyboard = media && storyboardOf(media.index);
     if (!media || !storyboard) return sendNotFound(res);
     if (address.kind === "storyboard") {
-      const bytes = Buffer.from(storyboardText(storyboard, credentialQuery(url), address.cues));
-      const etag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
-      return sendCoded(req, res, STORYBOARD_TYPE, caching.fresh, { bytes, etag, coding: null });
+      return sendVtt(req, res, caching.fresh, storyboardText(storyboard, credentialQuery(url), address.cues));
     }
     if (address.kind === "sheet") {
       const sheet = await this.#sheets.get(media, storyboard, address.nth);
       return sendImage(res, "jpeg", sheet?.image ?? null, sheet?.isWhole ? caching.immutable : caching.still);
     }
+    if (address.kind === "moment") return sendNotFound(res);
     if (address.kind === "preview") return this.#servePreview(asked, media);
     const { picture, format } = address;
     const time = picture === "at" ? parseStillQuery(url) : { seconds: storyboard.starts[Number(picture)], width: null };
@@ -154,6 +173,12 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
       this.#previewPlaces.giveBack(client);
     }
   }
+}
+
+function sendVtt(req: IncomingMessage, res: ServerResponse, cache: string, text: string): void {
+  const bytes = Buffer.from(text);
+  const etag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
+  sendCoded(req, res, STORYBOARD_TYPE, cache, { bytes, etag, coding: null });
 }
 
 function sendImage(res: ServerResponse, format: keyof typeof TYPES, image: Uint8Array | null, cache: string): void {
