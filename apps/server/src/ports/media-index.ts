@@ -75,6 +75,8 @@ export interface StoredSegment {
   readonly discontinuity: boolean;
   /** A player can start here, because the segment starts with an IDR. Absent for a gap, and in recordings of earlier versions. */
   readonly isIndependent?: boolean;
+  /** Where its first picture ends, in bytes from its start, if that picture decodes alone. Absent for sound, for a gap, and in media of earlier versions. */
+  readonly keyframeBytes?: number;
   /** True if the rendition has no bytes for this MSN. */
   readonly gap: boolean;
   /** File name of the init segment: `init-{hash8}.mp4`. Empty for a gap. */

@@ -12,6 +12,8 @@ export interface MediaPlaylist {
   readonly lowLatency?: LowLatency;
   /** In a delta update (4.4.5.2): how many segments, the oldest, a client has already. They are left out. */
   readonly skippedSegments?: number;
+  /** Each segment is one picture, and its byte range ends with it (4.4.3.6). */
+  readonly iFramesOnly?: boolean;
   readonly ending: "live" | "ended" | "vod";
 }
 
@@ -102,6 +104,7 @@ export function playlistHeader(playlist: Omit<MediaPlaylist, "segments">): strin
   text += `#EXT-X-MEDIA-SEQUENCE:${playlist.mediaSequence}\n`;
   if (playlist.discontinuitySequence > 0) text += `#EXT-X-DISCONTINUITY-SEQUENCE:${playlist.discontinuitySequence}\n`;
   if (playlist.ending === "vod") text += "#EXT-X-PLAYLIST-TYPE:VOD\n";
+  if (playlist.iFramesOnly) text += "#EXT-X-I-FRAMES-ONLY\n";
   if (playlist.independentSegments) text += "#EXT-X-INDEPENDENT-SEGMENTS\n";
   if (skippedSegments > 0) text += `#EXT-X-SKIP:SKIPPED-SEGMENTS=${skippedSegments}\n`;
   return text;

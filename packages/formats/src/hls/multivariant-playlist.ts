@@ -18,6 +18,8 @@ export interface VideoVariant {
   readonly height: number;
   readonly frameRate: number | null;
   readonly range: "SDR" | "PQ" | "HLG";
+  /** The playlist of its keyframes alone, with its rates in bits per second. */
+  readonly iFrames?: { readonly uri: string; readonly bandwidth: number; readonly averageBandwidth: number };
 }
 
 export interface AudioRendition {
@@ -50,6 +52,11 @@ export function writeMultivariantPlaylist({ video, audio, sessionData = {} }: Mu
     text += `,VIDEO-RANGE=${variant.range}`;
     if (audio) text += `,AUDIO="${AUDIO_GROUP}"`;
     text += `\n${variant.uri}\n`;
+  }
+  for (const { iFrames, codecString, width, height, range } of video) {
+    if (!iFrames) continue;
+    text += `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${iFrames.bandwidth},AVERAGE-BANDWIDTH=${iFrames.averageBandwidth}`;
+    text += `,CODECS="${codecString}",RESOLUTION=${width}x${height},VIDEO-RANGE=${range},URI="${iFrames.uri}"\n`;
   }
   return text;
 }

@@ -1,5 +1,5 @@
 export { type FragmentEdit, FragmentEditor } from "./edit-fragments.ts";
-export { firstSampleOf } from "./first-sample.ts";
+export { firstSampleAt, firstSampleOf } from "./first-sample.ts";
 export {
   AUDIO_TRACK_ID,
   type FragmentSample,

@@ -42,19 +42,20 @@ export async function insertRecordedSegments(
     on conflict do nothing`.execute(trx);
   const { rows: inserted } = await sql<{ session_id: string; msn: string }>`
     insert into recording_segment (session_id, project_id, user_id, rendition, msn, epoch, start_ticks, duration_ticks,
-      program_date_time, discontinuity, gap, init, span, byte_offset, byte_length, independent)
+      program_date_time, discontinuity, gap, init, span, byte_offset, byte_length, independent, keyframe_bytes)
     select s.id, s.project_id, s.user_id, f.rendition, f.msn, f.epoch, f.start_ticks, f.duration_ticks,
       f.program_date_time, f.discontinuity, f.gap, f.init, f.span, f.byte_offset, f.byte_length,
-      f.independent
+      f.independent, f.keyframe_bytes
     from unnest(${sessionIds}::uuid[], ${renditions}::text[], ${column((row) => row.msn)}::bigint[],
       ${column((row) => row.epoch)}::bigint[], ${column((row) => row.startTicks)}::bigint[],
       ${column((row) => row.durationTicks)}::bigint[], ${column((row) => Math.round(row.programDateTimeMs))}::bigint[],
       ${column((row) => row.discontinuity)}::boolean[], ${column((row) => row.gap)}::boolean[],
       ${column((row) => row.init)}::text[], ${column((row) => row.span)}::text[],
       ${column((row) => row.offset)}::bigint[], ${column((row) => row.length)}::bigint[],
-      ${column((row) => row.isIndependent ?? null)}::boolean[], ${column(beganAt)}::bigint[])
+      ${column((row) => row.isIndependent ?? null)}::boolean[],
+      ${column((row) => row.keyframeBytes ?? null)}::integer[], ${column(beganAt)}::bigint[])
       as f(session_id, rendition, msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span,
-        byte_offset, byte_length, independent, began_at)
+        byte_offset, byte_length, independent, keyframe_bytes, began_at)
     join session s on s.id = f.session_id and s.recording = 'waiting'
     where not ${isFenced(sql`f.began_at`, sql`f.msn`)}
     on conflict do nothing returning session_id, msn`.execute(trx);

@@ -22,6 +22,7 @@ interface SegmentRow {
   byte_offset: string;
   byte_length: string;
   independent: boolean | null;
+  keyframe_bytes: number | null;
 }
 
 /** The index of a ready recording; null otherwise. The gate has already checked the viewer's access. */
@@ -110,7 +111,8 @@ function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[
     const { discontinuity } = segment;
     const row = own.get(segment.msn);
     if (row) return { ...row, discontinuity };
-    return { ...segment, isIndependent: false, gap: true, init: "", span: "", offset: 0, length: 0 };
+    const { keyframeBytes: _, ...place } = segment;
+    return { ...place, isIndependent: false, gap: true, init: "", span: "", offset: 0, length: 0 };
   });
   const count = segments.findLastIndex(({ gap }) => !gap) + 1;
   const isCutShort = source.length - count > Math.max(MAX_MISSING_AT_END, source.length * MAX_MISSING_PART_AT_END);
@@ -131,7 +133,7 @@ async function readSegments(
     const last = segments.at(-1)?.msn ?? range.first - 1;
     const { rows } = await sql<SegmentRow>`
       select msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset, byte_length,
-        independent
+        independent, keyframe_bytes
       from recording_segment where session_id = ${sessionId} and rendition = ${rendition} and msn > ${last}
         and msn <= ${range.last}
       order by msn limit ${PAGE}`.execute(db);
@@ -152,6 +154,7 @@ function segmentOf(row: SegmentRow, before: number | undefined): StoredSegment {
     discontinuity: row.discontinuity || (before !== undefined && msn > before + 1),
     gap: row.gap,
     ...(row.independent !== null && { isIndependent: row.independent }),
+    ...(row.keyframe_bytes !== null && { keyframeBytes: row.keyframe_bytes }),
     init: row.init,
     span: row.span,
     offset: Number(row.byte_offset),

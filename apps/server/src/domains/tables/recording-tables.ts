@@ -23,6 +23,7 @@ export interface RecordingSegmentTable extends Owned {
   byte_offset: Int8;
   byte_length: Int8;
   independent: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
+  keyframe_bytes: ColumnType<number | null, number | null | undefined, number | null>;
 }
 
 export interface RecordingSpanTable extends Owned {

@@ -1,20 +1,25 @@
 import { rangeOfConfig } from "@weir/formats/codecs";
 import { mediaPlaylistPieces, type PlaylistSegment, writeMultivariantPlaylist } from "@weir/formats/hls";
-import type { StoredRendition, StoredTrack } from "../../ports/index.ts";
+import type { StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
 
 export interface Bitrates {
   readonly peak: number;
   readonly average: number;
 }
 
-/** The multivariant playlist of stored media. `addressOf` returns the URL of a rendition's playlist. */
+/** The multivariant playlist of stored media. `addressOf` returns the URL of a rendition's playlist, `iFrameAddressOf` of that of its keyframes. */
 export function archiveMultivariant(
-  renditions: Iterable<{ readonly stored: StoredRendition; readonly bitrates: Bitrates }>,
+  renditions: Iterable<{
+    readonly stored: StoredRendition;
+    readonly bitrates: Bitrates;
+    readonly iFrameBitrates: Bitrates | null;
+  }>,
   addressOf: (rendition: string) => string,
+  iFrameAddressOf?: (rendition: string) => string,
 ): string {
   const video = [];
   let audio = null;
-  for (const { stored, bitrates } of renditions) {
+  for (const { stored, bitrates, iFrameBitrates } of renditions) {
     const { track } = stored;
     const uri = addressOf(stored.rendition);
     const listed = {
@@ -25,7 +30,12 @@ export function archiveMultivariant(
     };
     if (track.kind === "video") {
       const { width = 0, height = 0, frameRate = null } = track;
-      video.push({ ...listed, width, height, frameRate, range: rangeOf(track) });
+      const iFrames = iFrameAddressOf &&
+        iFrameBitrates && {
+          uri: iFrameAddressOf(stored.rendition),
+          ...{ bandwidth: iFrameBitrates.peak, averageBandwidth: iFrameBitrates.average },
+        };
+      video.push({ ...listed, width, height, frameRate, range: rangeOf(track), ...(iFrames && { iFrames }) });
     } else audio = { ...listed, channels: track.channels ?? 2 };
   }
   return writeMultivariantPlaylist({ video, audio });
@@ -56,6 +66,49 @@ export function playlistPieces(listing: PlaylistSource): Iterable<string> {
     independentSegments,
     segments: listed(listing),
     ending: "vod",
+  });
+}
+
+/** Keyframes that may be shown alone, each until the next one. */
+export function* iFramesOf({
+  track,
+  segments,
+}: StoredRendition): Generator<StoredSegment & { readonly shownTicks: number }> {
+  let shown: StoredSegment | null = null;
+  let shownTicks = 0;
+  let isBroken = false;
+  for (const segment of segments) {
+    isBroken ||= segment.discontinuity;
+    if (track.kind === "video" && !segment.gap && segment.keyframeBytes !== undefined) {
+      if (shown) yield { ...shown, shownTicks };
+      shown = { ...segment, discontinuity: isBroken };
+      isBroken = false;
+      shownTicks = 0;
+    }
+    shownTicks += segment.durationTicks;
+  }
+  if (shown) yield { ...shown, shownTicks };
+}
+
+/** The playlist of a rendition's keyframes alone: the beginnings of its segments. */
+export function iFramePieces({ stored, initBytes }: PlaylistSource): Iterable<string> {
+  const { track } = stored;
+  const seconds = (ticks: number): number => ticks / track.timescale;
+  const frames = [...iFramesOf(stored)];
+  return mediaPlaylistPieces({
+    targetDuration: frames.reduce((most, { shownTicks }) => Math.max(most, Math.round(seconds(shownTicks))), 1),
+    ...{ mediaSequence: 0, discontinuitySequence: 0, independentSegments: true, iFramesOnly: true, ending: "vod" },
+    segments: frames.map(
+      ({ span, init, programDateTimeMs, discontinuity, offset, keyframeBytes = 0, shownTicks }, n) => {
+        const mapBytes = initBytes.get(init);
+        return {
+          ...{ uri: span, duration: seconds(shownTicks), gap: false, map: init, parts: [] },
+          ...{ programDateTimeMs: programDateTimeMs || null, discontinuity: discontinuity && n > 0 },
+          ...(mapBytes !== undefined && { mapBytes }),
+          byteRange: { offset, length: keyframeBytes },
+        };
+      },
+    ),
   });
 }
 

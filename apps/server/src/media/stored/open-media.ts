@@ -2,7 +2,7 @@ import { SharedText } from "../../platform/http/shared-text.ts";
 import type { Slices } from "../../platform/slices.ts";
 import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
-import { type Bitrates, GAP_FILE, playlistPieces } from "./archive-playlists.ts";
+import { type Bitrates, GAP_FILE, iFramePieces, iFramesOf, playlistPieces } from "./archive-playlists.ts";
 import type { StoredMedia } from "./stored-media.ts";
 
 /** A rendition of stored media with values derived from its index. */
@@ -13,8 +13,11 @@ export interface OpenRendition {
   readonly bitrates: Bitrates;
   /** EXT-X-TARGETDURATION, in seconds. */
   readonly targetDuration: number;
+  /** Of its keyframes alone; null without any. */
+  readonly iFrameBitrates: Bitrates | null;
   /** Rendered on first request, and shared by all. */
   readonly playlist: () => Promise<SharedText>;
+  readonly iFramePlaylist: () => Promise<SharedText>;
 }
 
 /** Stored media with everything derived from its index, each computed once and shared by all requests. */
@@ -93,16 +96,29 @@ async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: 
   const average = bits / Math.max(ticks / track.timescale, 0.001);
   const targetDuration = Math.max(1, Math.round(longestTicks / track.timescale));
   const listing = { stored, targetDuration, independentSegments: areIndependent };
+  const initBytes = onceFor(() => lengthsOf(inits, (init) => media.readInit(stored.rendition, init)));
+  const render = (pieces: typeof playlistPieces) =>
+    onceFor(async () => SharedText.render(slices, pieces({ ...listing, initBytes: await initBytes() })));
   return {
     stored,
     files,
     targetDuration,
     bitrates: { peak: Math.ceil(peak), average: Math.ceil(average) },
-    playlist: onceFor(async () => {
-      const initBytes = await lengthsOf(inits, (init) => media.readInit(stored.rendition, init));
-      return SharedText.render(slices, playlistPieces({ ...listing, initBytes }));
-    }),
+    iFrameBitrates: await iFrameBitratesOf(stored, slices),
+    playlist: render(playlistPieces),
+    iFramePlaylist: render(iFramePieces),
   };
+}
+
+async function iFrameBitratesOf(stored: StoredRendition, slices: Slices): Promise<Bitrates | null> {
+  let [bits, seconds, peak] = [0, 0, 0];
+  await slices.forEach(iFramesOf(stored), ({ keyframeBytes = 0, shownTicks }) => {
+    const shown = Math.max(shownTicks / stored.track.timescale, 0.001);
+    bits += keyframeBytes * 8;
+    seconds += shown;
+    peak = Math.max(peak, (keyframeBytes * 8) / shown);
+  });
+  return seconds > 0 ? { peak: Math.ceil(peak), average: Math.ceil(bits / seconds) } : null;
 }
 
 /**

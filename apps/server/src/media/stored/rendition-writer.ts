@@ -1,5 +1,5 @@
 import type { StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
-import { SpanWriter, type UnplacedSegment } from "./span-writer.ts";
+import { keyframeOf, SpanWriter, type UnplacedSegment } from "./span-writer.ts";
 import type { StoredFiles } from "./stored-files.ts";
 
 /** Writes one rendition of stored media to the object store, span by span. */
@@ -25,9 +25,11 @@ export class RenditionWriter {
   }
 
   /** The memory of `pieces` may be reused as soon as the call returns. */
-  async add(segment: UnplacedSegment, pieces: readonly Uint8Array[]): Promise<void> {
+  async add({ keyframeBytes, ...row }: UnplacedSegment, pieces: readonly Uint8Array[]): Promise<void> {
     const copies = pieces.map((piece) => new Uint8Array(piece));
-    this.#segments.push(this.#span.add(segment, copies));
+    // Of a segment that was cut or edited since, the picture ends elsewhere.
+    const picture = keyframeBytes === undefined ? {} : keyframeOf(row.isIndependent, copies);
+    this.#segments.push(this.#span.add({ ...row, ...picture }, copies));
     if (this.#span.isFull) await this.#put();
   }
 

@@ -1,14 +1,33 @@
+import { firstSampleAt } from "@weir/formats/mp4";
 import type { StoredSegment, StoredTrack } from "../../ports/index.ts";
 import { spanName } from "./layout.ts";
 
 /** An object of this size suits an object store; a larger one would lose more if it is lost. */
 const FULL_BYTES = 8 * 1024 * 1024;
 
+/** Of a segment of a minute at 120 pictures per second, with room. */
+const MAX_MOOF_BYTES = 256 * 1024;
+
 /** A segment that has no place in a span yet. */
 export type UnplacedSegment = Omit<StoredSegment, "epoch" | "gap" | "span" | "offset" | "length">;
 
 /** The place of a segment without bytes. */
 export const NO_BYTES = { gap: true, init: "", span: "", offset: 0, length: 0 } as const;
+
+/** What an index tells of the picture that a segment of video begins with, by the bytes of the segment. */
+export function keyframeOf(
+  isIndependent: boolean | undefined,
+  pieces: readonly Uint8Array[],
+): Pick<StoredSegment, "keyframeBytes"> {
+  let beginning: Uint8Array = new Uint8Array();
+  for (const piece of isIndependent ? pieces : []) {
+    beginning = Buffer.concat([beginning, piece.subarray(0, MAX_MOOF_BYTES)]);
+    const found = firstSampleAt(beginning);
+    if (found) return { keyframeBytes: found.end };
+    if (beginning.byteLength >= MAX_MOOF_BYTES) break;
+  }
+  return {};
+}
 
 /** Consecutive segments of one rendition in one object. */
 export interface StoredSpan {

@@ -26,7 +26,8 @@ export function renditionOf(
 
 function gapBehind(last: StoredSegment, msn: number): StoredSegment {
   const startTicks = last.startTicks + last.durationTicks;
-  return { ...last, msn, startTicks, isIndependent: false, ...NO_BYTES };
+  const { keyframeBytes: _, ...before } = last;
+  return { ...before, msn, startTicks, isIndependent: false, ...NO_BYTES };
 }
 
 function withoutGapsAtEnd(segments: readonly StoredSegment[]): StoredSegment[] {

@@ -3,7 +3,7 @@ import type { StoredTrack } from "../../ports/index.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 import type { Track } from "../packet.ts";
-import { SpanWriter } from "../stored/span-writer.ts";
+import { keyframeOf, SpanWriter } from "../stored/span-writer.ts";
 import { storedTrackOf } from "../stored/stored-track.ts";
 import type { VodMessage } from "./vod-protocol.ts";
 
@@ -87,6 +87,7 @@ export class SegmentWriter {
       ...{ msn, startTicks: first.time, programDateTimeMs: 0, discontinuity: false },
       durationTicks: this.#samples.reduce((sum, { duration }) => sum + duration, 0),
       ...{ isIndependent: first.isIndependent, init: this.#init.name },
+      ...(this.#isVideo && keyframeOf(first.isIndependent, fragment)),
     };
     this.#span.add(segment, fragment);
     this.#samples = [];

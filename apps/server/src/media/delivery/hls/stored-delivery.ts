@@ -11,6 +11,8 @@ import { EMPTY_SEGMENT, sendBuffers, sendCoded, sendNotFound, sendRedirect, send
 import { type HlsAddress, renditionAddresses } from "./hls-addresses.ts";
 import { PLAYLIST_TYPE } from "./hls-answers.ts";
 
+/** Playlist of keyframes alone. */
+const I_FRAMES = "iframes.m3u8";
 /** Lifetime of a signed URL. Clients follow redirects immediately; a revoked viewer can use the URL only this long. */
 const ADDRESS_MS = 60_000;
 
@@ -33,15 +35,18 @@ export class StoredDelivery {
     if (address.kind === "multivariant") {
       const viewing = asked.begin(admission);
       if (!viewing) return;
-      const text = archiveMultivariant(media.renditions.values(), renditionAddresses(viewing, content.id));
+      const addresses = (file: string) => renditionAddresses(viewing, content.id, file);
+      const text = archiveMultivariant(media.renditions.values(), addresses("index.m3u8"), addresses(I_FRAMES));
       return sendText(res, 200, PLAYLIST_TYPE, text, caching.multivariant);
     }
     const rendition = media.renditions.get(address.rendition);
     if (address.timeline !== media.index.id || !rendition) return sendNotFound(res);
-    const isPlaylist = address.file === "index.m3u8";
+    const isIFrames = address.file === I_FRAMES && rendition.iFrameBitrates !== null;
+    const isPlaylist = address.file === "index.m3u8" || isIFrames;
     if (!isPlaylist && !rendition.files.has(address.file)) return sendNotFound(res);
     if (!asked.begin(admission)) return;
-    return isPlaylist ? sendPlaylist(asked, rendition) : this.#file(asked, media, rendition, address.file);
+    if (isPlaylist) return sendPlaylist(asked, isIFrames ? rendition.iFramePlaylist : rendition.playlist);
+    return this.#file(asked, media, rendition, address.file);
   }
 
   async #file(asked: MediaRequest, media: OpenMedia, { stored }: OpenRendition, file: string): Promise<void> {
@@ -66,7 +71,7 @@ export class StoredDelivery {
   }
 }
 
-async function sendPlaylist({ req, res, caching }: MediaRequest, { playlist }: OpenRendition): Promise<void> {
+async function sendPlaylist({ req, res, caching }: MediaRequest, playlist: OpenRendition["playlist"]): Promise<void> {
   const text = await (await playlist()).in(codingFor(req.headers["accept-encoding"]));
   sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text);
 }

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { MediaRig, until } from "../../testing/media-rig.ts";
+
+const RECORDING = "/asset/hls/recording1";
+
+let rig: MediaRig;
+beforeEach(async () => {
+  rig = await MediaRig.open();
+  rig.publishGate.nextStart = { record: true };
+});
+afterEach(() => rig[Symbol.asyncDispose]());
+
+async function record(seconds: number): Promise<string> {
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds });
+  publication.end("clean-stop", "the end");
+  await rig.plane.drain();
+  await until(async () => (await rig.fetch(`${RECORDING}/index.m3u8`)).status === 200, "the recording");
+  return rig.text(`${RECORDING}/index.m3u8`);
+}
+
+/** Size of the first sample, by the `trun` box. */
+function firstSizeIn(bytes: Buffer): number {
+  const flagsAt = bytes.indexOf("trun") + 4;
+  const flags = bytes.readUInt32BE(flagsAt);
+  const [hasOffset, hasFirstFlags, hasDuration] = [0x1, 0x4, 0x100].map((flag) => ((flags & flag) === 0 ? 0 : 4));
+  return bytes.readUInt32BE(flagsAt + 8 + (hasOffset ?? 0) + (hasFirstFlags ?? 0) + (hasDuration ?? 0));
+}
+
+test("a recording lists its keyframes: byte ranges of its segments, each until the next", async () => {
+  const multivariant = await record(21);
+  const listed = /^#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=\d+,AVERAGE-BANDWIDTH=\d+,CODECS="avc1[^,"]+",.*URI="(.+)"$/gm;
+  const [[, uri = ""] = []] = multivariant.matchAll(listed);
+  expect(uri).toBe("s/-/session-1/source/iframes.m3u8");
+  const [whole, text] = [
+    await rig.text(`${RECORDING}/s/-/session-1/source/index.m3u8`),
+    await rig.text(`${RECORDING}/${uri}`),
+  ];
+  expect(text).toContain("#EXT-X-I-FRAMES-ONLY\n");
+  expect(text).toContain("#EXT-X-ENDLIST\n");
+  expect(text.match(/#EXT-X-MAP:.*/g)).toEqual(whole.match(/#EXT-X-MAP:.*/g));
+  const rangesIn = (list: string) =>
+    [...list.matchAll(/BYTERANGE:(\d+)@(\d+)\n(.+)/g)].map(([, length, offset, span]) => ({
+      ...{ length: Number(length), offset: Number(offset), span },
+    }));
+  const secondsIn = (list: string) =>
+    [...list.matchAll(/EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0);
+  const [segments, frames] = [rangesIn(whole), rangesIn(text)];
+  expect(frames.length).toBe(segments.length);
+  expect(Math.abs(secondsIn(text) - secondsIn(whole))).toBeLessThan(0.001);
+  for (const [nth, { length, offset, span }] of frames.entries()) {
+    expect({ offset, span }).toEqual({ offset: segments[nth]?.offset, span: segments[nth]?.span });
+    expect(length).toBeLessThan(segments[nth]?.length ?? 0);
+    const range = `bytes=${offset}-${offset + length - 1}`;
+    const bytes = await rig.bytes(`${RECORDING}/s/-/session-1/source/${span}`, { headers: { range } });
+    expect(bytes.subarray(4, 8).toString()).toBe("moof");
+    const mediaAt = bytes.readUInt32BE(0);
+    expect(bytes.subarray(mediaAt + 4, mediaAt + 8).toString()).toBe("mdat");
+    expect(mediaAt + 8 + firstSizeIn(bytes)).toBe(bytes.byteLength);
+  }
+});
+
+test("sound has no keyframes to list, and no such playlist", async () => {
+  const multivariant = await record(11);
+  expect(multivariant).not.toMatch(/I-FRAME-STREAM-INF.*audio/);
+  expect((await rig.fetch(`${RECORDING}/s/-/session-1/audio/iframes.m3u8`)).status).toBe(404);
+  expect((await rig.fetch("/hls/playstream1/s/-/session-1/source/iframes.m3u8")).status).toBe(404);
+});
