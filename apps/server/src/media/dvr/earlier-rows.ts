@@ -58,9 +58,15 @@ async function earlierRows(
   for (const { rendition, segments, track } of stored)
     await slices.forEach(segments, (segment) => take(rendition, segment, track));
   await slices.forEach(spooled, ({ rendition, track, ...segment }) => take(rendition, segment, track));
-  return new Map(
-    [...renditions].map(([name, rows]) => [name, [...rows.values()].toSorted((a, b) => a.msn - b.msn)] as const),
-  );
+  const sorted = new Map<string, readonly PlacedSegment[]>();
+  const sort = ([name, rows]: readonly [string, ReadonlyMap<number, PlacedSegment>]): void => {
+    sorted.set(
+      name,
+      [...rows.values()].toSorted((a, b) => a.msn - b.msn),
+    );
+  };
+  await slices.forEach(renditions, sort, { lookEvery: 1 });
+  return sorted;
 }
 
 /** The list of a rendition of which all is stored, ready to be written. */

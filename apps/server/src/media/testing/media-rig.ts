@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Audiences } from "../../platform/audience/index.ts";
@@ -88,6 +88,19 @@ export class MediaRig implements AsyncDisposable {
 
   fetch(path: string, init?: RequestInit): Promise<Response> {
     return fetch(this.url(path), init);
+  }
+
+  /** The status of a path that is sent as it is: fetch would tidy it. */
+  raw(path: string): Promise<{ readonly status: number }> {
+    const { port } = this.#server.address() as AddressInfo;
+    return new Promise((resolve, reject) => {
+      request({ host: "127.0.0.1", port, path }, (res) => {
+        res.resume();
+        resolve({ status: res.statusCode ?? 0 });
+      })
+        .on("error", reject)
+        .end();
+    });
   }
 
   async text(path: string): Promise<string> {

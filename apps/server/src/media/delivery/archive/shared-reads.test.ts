@@ -23,6 +23,24 @@ test("ten thousand who ask at the same time, or soon after, cost one read", asyn
   expect(source.reads).toBe(1);
 });
 
+test("ten thousand who ask for random segments of a session cost one read a segment, 32 at a time, and what is kept has a bound", async () => {
+  const reads = new SharedReads();
+  const [read, now] = [new Map<string, number>(), { count: 0, most: 0 }];
+  const ask = (key: string) =>
+    reads.read(key, async function* () {
+      read.set(key, (read.get(key) ?? 0) + 1);
+      now.most = Math.max(now.most, ++now.count);
+      await new Promise((resolve) => setImmediate(resolve));
+      yield Buffer.alloc(200 * 1024);
+      now.count--;
+    });
+  // Each answers and lets go of its bytes.
+  await Promise.all(Array.from({ length: 10_000 }, (_, n) => ask(`a/${(n * 7919) % 300}`).then(() => {})));
+  expect(read.size).toBe(300);
+  expect(Math.max(...read.values())).toBe(1);
+  expect(now.most).toBeLessThanOrEqual(32);
+});
+
 test("a failure is everybody's who waited, and the next one reads again", async () => {
   const [reads, source] = [new SharedReads(), sourceOf(10, true)];
   const both = await Promise.allSettled([reads.read("a/1", source.read), reads.read("a/1", source.read)]);

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { MediaRig, until } from "../../testing/media-rig.ts";
+
+const LIVE = "/hls/playstream1";
+const SOURCE = `${LIVE}/s/-/session-1/source`;
+
+let rig: MediaRig;
+beforeEach(async () => {
+  rig = await MediaRig.open();
+  rig.publishGate.nextStart = { record: true, dvrSeconds: 86_400 };
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  await until(async () => (await rig.fetch(`${SOURCE}/dvr.m3u8`)).status === 200, "a list that goes back");
+  await rig.send(publication, { seconds: 20, clockAt: 5 });
+});
+afterEach(() => rig[Symbol.asyncDispose]());
+
+test.each([
+  ...["d..m4s", "d1..m4s", "../source/d1.m4s", "%64%31.m4s", "d%31.m4s", "d1.m4s%00", "d1.m4s/", "D1.m4s", "d-1.m4s"],
+  ...["d1e3.m4s", "d1.5.m4s", `d${"9".repeat(40)}.m4s`, "d99999.m4s", "dvr.m3u8/", "dvr", "dvr.m3u8%3F", "d01.m4s.m4s"],
+])("%s names nothing", async (file) => {
+  // As it is: fetch would tidy the path.
+  const path = `${SOURCE}/${file}`;
+  expect((await rig.raw(path)).status).toBe(404);
+});
+
+test("one range of a segment is served, and nothing of what is none", async () => {
+  const whole = await rig.bytes(`${SOURCE}/d1.m4s`);
+  const ask = async (range: string) => {
+    const answer = await rig.fetch(`${SOURCE}/d1.m4s`, { headers: { range } });
+    return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+  expect(await ask("bytes=0-")).toEqual({ status: 206, bytes: whole });
+  expect(await ask("bytes=-1")).toEqual({ status: 206, bytes: whole.subarray(-1) });
+  expect((await ask(`bytes=${10 ** 20}-`)).status).toBe(416);
+  for (const range of ["bytes=5-4", `bytes=${Array.from({ length: 1_000 }, (_, n) => `${n}-${n}`).join(",")}`]) {
+    const { status, bytes } = await ask(range);
+    expect([200, 416]).toContain(status);
+    if (status === 200) expect(bytes.equals(whole)).toBe(true);
+  }
+});
+
+test.each([
+  ...["_HLS_msn=999999", "_HLS_msn=-1", "_HLS_msn=NaN", "_HLS_msn=1&_HLS_msn=2", "_HLS_part=1", "_HLS_msn=1e3"],
+  ...["_HLS_skip=yes", "_HLS_skip=", "_hls_skip=YES", "_HLS_skip=v2&_HLS_skip=v2"],
+])("a list is not made for ?%s", async (query) => {
+  expect((await rig.fetch(`${SOURCE}/dvr.m3u8?${query}`)).status).toBe(400);
+});
+
+test("addresses do not come from what a request calls the server", async () => {
+  const forged = { "x-forwarded-host": "evil.example", forwarded: "host=evil.example" };
+  for (const path of [`${LIVE}/index.m3u8?dvr=1`, `${SOURCE}/dvr.m3u8`]) {
+    const answer = await rig.fetch(path, { headers: forged });
+    expect(await answer.text()).not.toMatch(/evil\.example|https?:/);
+    expect(answer.headers.get("content-type")).toBe("application/vnd.apple.mpegurl");
+  }
+});
+
+test("no cache keeps for others what one viewer was admitted to by a header", async () => {
+  rig.playbackGate.policy = "jwt";
+  rig.plane.accessChanged("all");
+  const headers = { "livepeer-jwt": "good" };
+  for (const path of [
+    `${LIVE}/index.m3u8?dvr=1`,
+    `${SOURCE}/dvr.m3u8`,
+    `${SOURCE}/dvr.m3u8?_HLS_skip=YES`,
+    `${SOURCE}/d1.m4s`,
+  ]) {
+    expect((await rig.fetch(path)).status).toBe(401);
+    const admitted = await rig.fetch(path, { headers });
+    expect([path, admitted.headers.get("cache-control")]).toEqual([path, expect.stringMatching(/^private/)]);
+    expect((await rig.fetch(path)).headers.get("cache-control")).toMatch(/^private, no-store$/);
+  }
+});
+
+test("a client that never skips has the whole list each time, also right after the delta update of another", async () => {
+  const lists = [];
+  for (const query of ["", "?_HLS_skip=YES", "", "?_HLS_skip=v2", "?dvr=1"]) {
+    const answer = await rig.fetch(`${SOURCE}/dvr.m3u8${query}`);
+    lists.push({ text: await answer.text(), vary: answer.headers.get("vary") });
+  }
+  const [first, delta, second, other, third] = lists.map(({ text }) => text);
+  expect(delta).toMatch(/#EXT-X-VERSION:9\n(?:.*\n)*#EXT-X-SKIP:SKIPPED-SEGMENTS=[1-9]/);
+  expect(other).toBe(delta);
+  expect([second, third]).toEqual([first, first]);
+  expect(first).not.toContain("#EXT-X-SKIP");
+  expect(first).toContain("#EXT-X-VERSION:6\n");
+  for (const { vary } of lists) expect(vary?.toLowerCase()).toContain("accept-encoding");
+});
+
+test("who goes back is a viewer as any other, counted once", async () => {
+  rig.clock.advance(10_000);
+  rig.facts.viewerCounts.splice(0);
+  const headers = { "x-forwarded-for": "203.0.113.9" };
+  for (const path of [
+    `${LIVE}/index.m3u8?dvr=1`,
+    `${SOURCE}/dvr.m3u8`,
+    `${SOURCE}/d1.m4s`,
+    `${SOURCE}/d2.m4s`,
+    `${SOURCE}/index.m3u8`,
+  ])
+    await rig.bytes(path, { headers });
+  rig.clock.advance(10_000);
+  const counts = rig.facts.viewerCounts.filter(({ begun }) => begun > 0);
+  expect(counts).toMatchObject([{ playbackId: "playstream1", begun: 1 }]);
+});
