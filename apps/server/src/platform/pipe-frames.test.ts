@@ -23,7 +23,7 @@ test("frames in pieces of any size come whole, in order, read or viewed", () => 
         at += piece.length;
         lent.set(piece);
         view(lent.subarray(0, piece.length));
-        lent.fill(0xee);
+        lent.fill(0xee, 0, piece.length);
         whole.push(...read(piece));
       }
       expect(Buffer.concat(viewed.map(frameOf)).equals(sent)).toBe(true);
