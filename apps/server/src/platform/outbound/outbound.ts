@@ -6,8 +6,10 @@ import { pipeline } from "node:stream/promises";
 import { connect as connectTls } from "node:tls";
 import type { Clock } from "../clock.ts";
 import { isInNetworks, isOfThisMachine } from "./outbound-address.ts";
+import { AddressRefused, networkSentence } from "./outbound-failure.ts";
 import { CALL, hostOf, placeOf, portOf, refusalOfAddress, refusalOfUrl, type UrlPurpose } from "./outbound-url.ts";
 
+export { failureOf } from "./outbound-failure.ts";
 export { FORWARD, PULL } from "./outbound-url.ts";
 
 export interface OutboundSettings {
@@ -86,9 +88,6 @@ export type OutboundAnswer =
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_STATUS_TEXT = 100;
-
-/** The name leads to an address that the server does not call. */
-class AddressRefused extends Error {}
 
 /**
  * The only way to a customer's URL. The check happens inside the connection attempt, on the very addresses that are connected to, so a name that
@@ -291,12 +290,6 @@ export class Outbound {
   }
 }
 
-/** The failure of a connection, as a sentence without the address; `isRefused` if the server does not call that address. */
-export function failureOf(error: Error): { readonly sentence: string; readonly isRefused: boolean } {
-  const isRefused = error instanceof AddressRefused;
-  return { sentence: isRefused ? error.message : networkSentence(error), isRefused };
-}
-
 /** In a closed network names come from every source of the system: hosts file, search domains, mDNS. */
 async function resolveAsSystem(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
@@ -341,27 +334,3 @@ function hostAndPort(address: string): string {
 
 /** Servers write any text there, and no database accepts a NUL. */
 const textOfStatus = (text: string): string => text.replaceAll(/\p{Cc}/gu, "").slice(0, MAX_STATUS_TEXT);
-
-const SENTENCES: Readonly<Record<string, string>> = {
-  ENOTFOUND: "the host name is not known",
-  ENODATA: "the host name has no address",
-  ESERVFAIL: "the host name could not be looked up",
-  EAI_AGAIN: "the host name could not be looked up",
-  ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was reset before an answer came",
-  EPIPE: "the connection was reset before an answer came",
-  ETIMEDOUT: "the host did not answer",
-  EHOSTUNREACH: "the host cannot be reached",
-  ENETUNREACH: "the host cannot be reached",
-  HPE_HEADER_OVERFLOW: "the answer's headers are too long",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "the host's certificate is signed by nobody we trust",
-  SELF_SIGNED_CERT_IN_CHAIN: "the host's certificate is signed by nobody we trust",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the host's certificate is signed by nobody we trust",
-  CERT_HAS_EXPIRED: "the host's certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "the host's certificate is for another name",
-};
-
-/** Node's own messages contain the address. */
-function networkSentence({ code = "", message }: NodeJS.ErrnoException): string {
-  return SENTENCES[code] ?? SENTENCES[message] ?? `the call failed (${code || "no code"})`;
-}

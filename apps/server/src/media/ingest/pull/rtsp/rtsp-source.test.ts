@@ -12,8 +12,8 @@ import type { SourcePacket, Track } from "../../../packet.ts";
 import { FakeChildren } from "../../../testing/fake-transcoder.ts";
 import { PLAIN_MEMORY } from "../../ingest-rig.ts";
 import { PacedMemory } from "../paced-memory.ts";
+import { interleaved, RtspTestServer, type Script } from "./rtsp-server-rig.ts";
 import { openRtsp, placeOf, type RtspPiece } from "./rtsp-source.ts";
-import { interleaved, RtspTestServer, type Script } from "./rtsp-test-server.ts";
 import { RtspToPackets } from "./rtsp-to-packets.ts";
 
 const TS = readFileSync(new URL("../../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
