@@ -4,7 +4,17 @@ import { LongestFirst } from "./tools/longest-first.ts";
 /** A second try where the machine was busy with others; `npm test` names each test that needed one, and why. */
 const RETRIES = 1;
 
+/** A worker reads and compiles a module once for all files that it runs, and begins once: a third of a unit test's CPU time otherwise. */
+const sharedWorkers = {
+  isolate: false,
+  // So a test leaves nothing changed for the next file.
+  restoreMocks: true,
+  unstubEnvs: true,
+  unstubGlobals: true,
+};
+
 const endToEnd = {
+  ...sharedWorkers,
   retry: RETRIES,
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -33,12 +43,7 @@ export default defineConfig({
           include: ["{packages,apps,tools}/**/*.test.{ts,tsx}", "apps/server/test/*.loopback.ts"],
           exclude: ["**/node_modules/**", "apps/server/test/**/*.test.ts"],
           globalSetup: "tools/unit-test-postgres.ts",
-          // A worker reads and compiles a module once for all files that it runs: a third of the CPU time otherwise.
-          isolate: false,
-          // So a test leaves nothing changed for the next file.
-          restoreMocks: true,
-          unstubEnvs: true,
-          unstubGlobals: true,
+          ...sharedWorkers,
         },
       },
       {
