@@ -45,7 +45,7 @@ import {
   writeLiveFacts,
 } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
-import { type ChangedRow, listNodes, NodeMembership, nodeAddresses } from "./nodes/index.ts";
+import { type ChangedRow, findMediaNodes, listNodes, NodeMembership, nodeAddresses } from "./nodes/index.ts";
 import { orphanSweepJob } from "./orphan-sweep.ts";
 import { type Headroom, overviewRoutes } from "./overview/index.ts";
 import {
@@ -172,6 +172,8 @@ export interface Domains {
     join(): Promise<void>;
     /** Refuse new publishers. */
     drain(): Promise<void>;
+    /** Whether another node takes publishers. */
+    hasSuccessor(): Promise<boolean>;
     /** Last facts are written, leases given back. */
     leave(): Promise<void>;
   };
@@ -277,6 +279,7 @@ export function createDomains(options: DomainOptions): Domains {
       },
       heartbeat: () => node.heartbeat(),
       drain: () => node.drain(),
+      hasSuccessor: async () => (await findMediaNodes(db, ["serving"])).some((id) => id !== node.id),
       leave: async () => {
         await facts.flush();
         await viewCounter.flush();

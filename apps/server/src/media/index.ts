@@ -259,9 +259,9 @@ export class MediaPlane implements HeldSessions {
     this.accessChanged("all");
   }
 
-  /** End every session cleanly and seal its recording, unless the object store is away. */
-  async drain(): Promise<void> {
-    await this.#hub.drain();
+  /** End every session cleanly, or leave it to another node if `isHeld`, and seal its recording, unless the object store is away. */
+  async drain(isHeld = false): Promise<void> {
+    await this.#hub.drain(isHeld);
     await this.#sealer.settled();
   }
 

@@ -41,8 +41,8 @@ export interface MediaRole {
   transcoding(): TranscodeAdmission["budget"];
   /** By its setting, or because its port or the library is not to be had. */
   readonly isSrtOff: boolean;
-  /** End every session cleanly; publishers are told why. */
-  drain(): Promise<void>;
+  /** End every session cleanly, or leave it to another node if `isHeld`; publishers are told to reconnect. */
+  drain(isHeld: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -137,9 +137,9 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     }),
     transcoding: () => admission.budget,
     isSrtOff: !ingests.isSrtOpen,
-    async drain() {
+    async drain(isHeld) {
       ingests.stopListening();
-      await plane.drain();
+      await plane.drain(isHeld);
     },
     close: () => all.disposeAsync(),
   };

@@ -51,7 +51,8 @@ export async function beginOpening(settings: WeirSettings, opened: AsyncDisposab
   const readiness = new Readiness(clock);
   const metrics = new Metrics();
   const dataFolder = openDataFolder(config.dataDir);
-  readiness.add("disk", () => (freeBytesOf(dataFolder) < MIN_FREE_BYTES ? "almost full" : null));
+  const isFull = () => freeBytesOf(dataFolder) < MIN_FREE_BYTES;
+  readiness.add("disk", () => (isFull() ? "almost full" : null), ["publish", "api"]);
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
   if (existsSync(join(dataFolder, RESTORING_FILE)))
     throw new StartupError(

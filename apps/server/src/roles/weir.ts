@@ -133,7 +133,8 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
       closing ??= (async () => {
         const goOn = (error: unknown) => log.error({ err: error }, "draining failed partly; closing anyway");
         await domains.node.drain().catch(goOn);
-        await later.media?.drain().catch(goOn);
+        const isHeld = await domains.node.hasSuccessor().catch(() => false);
+        await later.media?.drain(isHeld).catch(goOn);
         await all.disposeAsync();
       })();
       return closing;

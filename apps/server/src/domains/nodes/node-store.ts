@@ -190,12 +190,13 @@ export async function listNodes(db: Db, self: string): Promise<ServerSettings["n
   });
 }
 
-/** The nodes with role media in one of these states, the one heard from last first. */
+/** The running nodes with role media in one of these states, the one heard from last first. */
 export async function findMediaNodes(db: Db, states: readonly NodeState[]): Promise<string[]> {
   const nodes = await db
     .selectFrom("node")
     .select("id")
     .where("state", "in", states)
+    .where("seen_at", ">=", sql<Date>`now() - make_interval(secs => ${NODE_LEASE_SECONDS})`)
     .where(sql<boolean>`'media' = any(roles)`)
     .orderBy("seen_at", "desc")
     .execute();

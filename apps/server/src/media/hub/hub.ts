@@ -198,8 +198,10 @@ export class Hub {
     }
   }
 
-  /** Shut down cleanly: publishers are told to reconnect, sessions end, recordings are sealed. */
-  async drain(): Promise<void> {
+  /** Shut down cleanly: publishers are told to reconnect, sessions end, or `isHeld` wait for another node, and recordings are sealed. */
+  async drain(isHeld: boolean): Promise<void> {
+    // First, so that the end of its publisher is not the end of the session.
+    if (isHeld) for (const session of this.#sessions.values()) this.#leave(session);
     for (const publication of [...this.#publications])
       publication.refuse("The server is shutting down. Please reconnect.", true);
     for (const session of this.#sessions.values()) {
