@@ -11,6 +11,7 @@ import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
 import { GStreamerRtsp } from "./support/gstreamer-rtsp.ts";
 import { NginxRtmp } from "./support/nginx-rtmp.ts";
+import { checkTimes, recordedTimes, stepsOf } from "./support/recorded-times.ts";
 
 /** Sources that nobody here wrote: files of ffmpeg over HTTP with a password, srt-live-transmit, nginx's RTMP, and GStreamer's RTSP server. */
 
@@ -142,38 +143,9 @@ test("RTMP of nginx plays, is recorded, and goes on after it was gone", async ()
   await player.close();
   await client.streams.terminate(stream.id);
   // Where nginx was away, and where the file began again.
-  expect(checkTimes(await recordedTimes(stream.id))).toBeLessThanOrEqual(3);
+  expect(checkTimes(await recordedTimes(arena.weir, stream.id))).toBeLessThanOrEqual(3);
   expect(arena.weir.log).not.toContain("a0secret0name");
 });
-
-interface FilePacket {
-  readonly codec_type: string;
-  readonly pts_time: string;
-}
-
-/** Presentation times, in s, of the recording of a stream that ended, as they are in its file. */
-async function recordedTimes(streamId: string): Promise<Record<"video" | "audio", number[]>> {
-  const session = async () => (await arena.weir.client.sessions.ofStream(streamId)).items[0];
-  await expect.poll(async () => (await session())?.recordingStatus, { timeout: 40_000 }).toBe("ready");
-  const args = ["-v", "error", "-of", "json", "-show_entries", "packet=codec_type,pts_time"];
-  const url = (await session())?.mp4Url ?? "";
-  const { stdout } = await promisify(execFile)("ffprobe", [...args, url], { maxBuffer: 64 * 1024 * 1024 });
-  const { packets } = JSON.parse(stdout) as { packets: FilePacket[] };
-  const of = (kind: string) => packets.filter((one) => one.codec_type === kind).map((one) => Number(one.pts_time));
-  return { video: of("video"), audio: of("audio") };
-}
-
-const stepsOf = (times: readonly number[]) => times.slice(1).map((time, at) => time - (times[at] ?? 0));
-
-/** Picture and sound begin and end together; returns how often pictures are missing. A cut in decoding order leaves out up to 2 B-frames. */
-function checkTimes({ video, audio }: Record<"video" | "audio", number[]>): number {
-  const shown = video.toSorted((left, right) => left - right);
-  expect(Math.abs((shown[0] ?? 0) - (audio[0] ?? 9))).toBeLessThan(1.2);
-  expect(Math.abs((shown.at(-1) ?? 0) - (audio.at(-1) ?? 9))).toBeLessThan(0.5);
-  const steps = stepsOf(shown);
-  expect(Math.min(...steps)).toBeGreaterThan(0.01);
-  return steps.filter((step) => step > 0.15).length;
-}
 
 test.each(["H.264 and AAC", "H.264 with B-frames and AAC"] as const)(
   "RTSP of GStreamer: %s with Digest plays with sound, goes on after it was gone, and is recorded",
@@ -197,7 +169,7 @@ test.each(["H.264 and AAC", "H.264 with B-frames and AAC"] as const)(
     await player.untilMoving(90);
     await player.close();
     await client.streams.terminate(stream.id);
-    const times = await recordedTimes(stream.id);
+    const times = await recordedTimes(arena.weir, stream.id);
     // Where the camera was away.
     expect(checkTimes(times)).toBeLessThanOrEqual(1);
     expect(stepsOf(times.video).some((step) => step < 0)).toBe(media.includes("B-frames"));
@@ -219,7 +191,7 @@ test("RTSP of GStreamer: HEVC with B-frames and G.711 are recorded, without a mi
   const recordedSeconds = async () => (await session())?.sourceSegmentsDuration ?? 0;
   await expect.poll(recordedSeconds, { timeout: 40_000 }).toBeGreaterThan(4);
   await client.streams.terminate(stream.id);
-  const times = await recordedTimes(stream.id);
+  const times = await recordedTimes(arena.weir, stream.id);
   expect(checkTimes(times)).toBe(0);
   expect(stepsOf(times.video).some((step) => step < 0)).toBe(true);
 });

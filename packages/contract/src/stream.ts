@@ -95,7 +95,12 @@ export const PullStatus = Type.Object({
       "waiting: for a media node, or for another publisher to end; ended: the source has no more, or the stream was terminated",
   }),
   since: Milliseconds,
-  reason: Type.Optional(Type.String({ description: "Why it is not pulled now, as a sentence" })),
+  reason: Type.Optional(
+    Type.String({
+      description:
+        "Why it is not pulled now, as a sentence; while it is pulled, which tracks of the source are left out",
+    }),
+  ),
 });
 export type PullStatus = Static<typeof PullStatus>;
 

@@ -40,6 +40,6 @@ export interface PullGate {
   claim(room: number): Promise<readonly PullLease[]>;
   /** What to connect to now; `busy` while another publisher is live, null if there is nothing to pull any more. */
   source(lease: PullLease): Promise<PullSource | "busy" | null>;
-  /** `reason` is a sentence without the address. Does nothing without the lease. */
+  /** `reason` is a sentence without the address: why it is not pulled, or which tracks of the source are left out. Does nothing without the lease. */
   report(lease: PullLease, state: PullState, reason: string | null): Promise<void>;
 }

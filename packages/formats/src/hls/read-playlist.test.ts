@@ -37,8 +37,11 @@ c.m4s\r
 it("a multivariant list says where the sound is apart", () => {
   const list = readPlaylist(`#EXTM3U
 #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="apart",NAME="a",URI="a.m3u8"
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="apart",NAME="b",URI="b.m3u8"
+#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="words",NAME="a",URI="c.m3u8"
+#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="words",NAME="b",URI="d.m3u8"
 #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="inside",NAME="a"
-#EXT-X-STREAM-INF:BANDWIDTH=100,CODECS="avc1.4d401f,mp4a.40.2",AUDIO="apart"
+#EXT-X-STREAM-INF:BANDWIDTH=100,CODECS="avc1.4d401f,mp4a.40.2",AUDIO="apart",SUBTITLES="words"
 low.m3u8
 #EXT-X-STREAM-INF:AUDIO="inside",BANDWIDTH=200
 high.m3u8
@@ -46,8 +49,8 @@ high.m3u8
   expect(list).toEqual({
     kind: "multivariant",
     variants: [
-      { uri: "low.m3u8", bandwidth: 100, sound: "a.m3u8" },
-      { uri: "high.m3u8", bandwidth: 200, sound: null },
+      { uri: "low.m3u8", bandwidth: 100, sound: "a.m3u8", others: { audio: 1, captions: 2 } },
+      { uri: "high.m3u8", bandwidth: 200, sound: null, others: { audio: 0, captions: 0 } },
     ],
   });
 });

@@ -15,6 +15,8 @@ export interface SourceVariant {
   readonly bandwidth: number;
   /** The playlist of its sound; null where it has its sound itself, or none. */
   readonly sound: string | null;
+  /** Other audio renditions of its group, and all its subtitles. */
+  readonly others: { readonly audio: number; readonly captions: number };
 }
 
 export interface SourceMedia {
@@ -66,26 +68,51 @@ export function readPlaylist(text: string): SourcePlaylist {
 function readVariants(lines: readonly string[]): SourceVariants {
   /** Of each group: the default, or else the first. */
   const sounds = new Map<string, { readonly uri: string; readonly isDefault: boolean }>();
-  const variants: { readonly uri: string; readonly bandwidth: number; readonly group: string | undefined }[] = [];
+  const variants: {
+    readonly uri: string;
+    readonly bandwidth: number;
+    readonly group: string | undefined;
+    readonly subtitles: string | undefined;
+  }[] = [];
+  /** How many renditions, by type and group. */
+  const counts = new Map<string, number>();
   let next: Map<string, string> | null = null;
   for (const line of lines) {
     const [name, value] = tagOf(line);
     if (name === "#EXT-X-MEDIA") {
       const media = attributesOf(value);
       const [uri, group, isDefault] = [media.get("URI"), media.get("GROUP-ID") ?? "", media.get("DEFAULT") === "YES"];
+      const name = `${media.get("TYPE")} ${group}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
       const known = sounds.get(group);
       if (media.get("TYPE") === "AUDIO" && uri !== undefined && (!known || (isDefault && !known.isDefault)))
         sounds.set(group, { uri, isDefault });
     } else if (name === "#EXT-X-STREAM-INF") next = attributesOf(value);
     else if (next && line !== "" && !line.startsWith("#")) {
       const group = next.get("AUDIO");
-      variants.push({ uri: line, bandwidth: numberOf(next.get("BANDWIDTH") ?? "") ?? 0, group });
+      variants.push({
+        uri: line,
+        bandwidth: numberOf(next.get("BANDWIDTH") ?? "") ?? 0,
+        group,
+        subtitles: next.get("SUBTITLES"),
+      });
       next = null;
     }
   }
   // Groups may be listed behind the variants that name them.
   const soundOf = (group: string | undefined) => (group === undefined ? null : (sounds.get(group)?.uri ?? null));
-  return { kind: "multivariant", variants: variants.map(({ group, ...one }) => ({ ...one, sound: soundOf(group) })) };
+  const othersOf = (group: string | undefined, subtitles: string | undefined) => ({
+    audio: Math.max(0, (counts.get(`AUDIO ${group}`) ?? 0) - 1),
+    captions: counts.get(`SUBTITLES ${subtitles}`) ?? 0,
+  });
+  return {
+    kind: "multivariant",
+    variants: variants.map(({ group, subtitles, ...one }) => ({
+      ...one,
+      sound: soundOf(group),
+      others: othersOf(group, subtitles),
+    })),
+  };
 }
 
 function readMedia(lines: readonly string[]): SourceMedia {

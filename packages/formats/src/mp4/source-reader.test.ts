@@ -11,9 +11,10 @@ const FILES = ["index-first", "index-last", "fragments", "video", "sound"] as co
 function rig() {
   const tracks: SourceFormat[] = [];
   const frames: Mp4Frame[] = [];
-  const state = { allocated: 0, apart: 0 };
+  const state = { allocated: 0, apart: 0, others: {} };
   const reader = new Mp4Reader(
     {
+      others: (others) => void Object.assign(state.others, others),
       track: (format) => void tracks.push(format),
       frame: (frame) => void frames.push(frame),
       apart: () => void state.apart++,
@@ -79,6 +80,16 @@ it("an index behind the media is announced, and where the media is", () => {
 it.each(FILES)("%s is the same byte by byte", (name) => {
   const file = corpus(name);
   expect(readAll(file, 1).frames).toEqual(readAll(file, file.byteLength).frames);
+});
+
+it("tracks that are not read are counted", () => {
+  const file = corpus("index-first");
+  expect(readAll(file).state.others).toEqual({ video: 0, audio: 0, captions: 0 });
+  const text = new TextDecoder("latin1").decode(file);
+  const words = file.slice();
+  words.set(new TextEncoder().encode("sbtl"), text.indexOf("vide"));
+  expect(readAll(words).state.others).toEqual({ video: 0, audio: 0, captions: 1 });
+  expect(readAll(words).frames.length).toBeGreaterThan(90);
 });
 
 it("fragments of a file that lie in other places are found again", () => {

@@ -26,8 +26,10 @@ export interface Mp4Frame {
 }
 
 export interface Mp4Handler {
-  /** The first track of its kind, before its frames. `more`: how many others the file has of the kind. */
-  track(format: SourceFormat, more: number): void;
+  /** How many tracks the file has beside those that are read. */
+  others(others: Readonly<Record<"video" | "audio" | "captions", number>>): void;
+  /** The first track of its kind, before its frames. */
+  track(format: SourceFormat): void;
   frame(frame: Mp4Frame): void;
   /** Picture and sound lie too far apart in the file to be read in one go. */
   apart(): void;
@@ -185,16 +187,15 @@ export class Mp4Reader {
   }
 
   #readMoov(moov: DataView): void {
-    const all = withinBox(() => readTracks(moov));
+    const { tracks: all, captions } = withinBox(() => readTracks(moov));
     this.#tracks = all.filter(({ index }) => index === 0);
     this.#isFile = boxIn(moov, "mvex") === undefined;
     this.#indexBytes = this.#isFile ? moov.buffer.byteLength : 0;
     this.#ends.clear();
     this.#dropSample();
-    for (const { format } of this.#tracks) {
-      const others = all.filter((other) => other.format.kind === format.kind).length - 1;
-      this.#handler.track(format, others);
-    }
+    const more = (kind: string) => all.filter(({ format, index }) => format.kind === kind && index > 0).length;
+    this.#handler.others({ video: more("video"), audio: more("audio"), captions });
+    for (const { format } of this.#tracks) this.#handler.track(format);
     this.#upcoming = this.#isFile ? this.#tracks.flatMap((track) => begun(track, track.samples())) : [];
     if (this.#tracks.length === 0) throw new FormatError("a track of video or audio", 0);
   }

@@ -37,12 +37,16 @@ export const TICKS = 90_000;
 const MAX_TRACKS = 64;
 const DEPENDENT = 0x10000;
 
-/** The tracks of a `moov`. Memory of what is returned does not depend on what its tables say. Throws `FormatError`. */
-export function readTracks(moov: DataView): SourceTrack[] {
+/** Handlers of tracks of captions and subtitles. */
+const CAPTIONS = new Set(["text", "sbtl", "subt", "clcp"]);
+
+/** The tracks of a `moov`, and how many of captions it has. Memory of what is returned does not depend on what its tables say. Throws `FormatError`. */
+export function readTracks(moov: DataView): { tracks: SourceTrack[]; captions: number } {
   const movie = boxIn(moov, "mvhd");
   const movieScale = movie ? timescaleOf(movie) : 1000;
   const tracks: SourceTrack[] = [];
   const counts = { video: 0, audio: 0 };
+  let captions = 0;
   const extensions = boxIn(moov, "mvex");
   for (const { type, body } of boxesIn(moov)) {
     if (type !== "trak") continue;
@@ -50,6 +54,7 @@ export function readTracks(moov: DataView): SourceTrack[] {
     const [handler, header] = [boxIn(media, "hdlr"), boxIn(media, "mdhd")];
     const stsd = boxIn(media, "minf", "stbl", "stsd");
     const id = idOf(boxIn(body, "tkhd"));
+    if (handler && handler.byteLength >= 12 && CAPTIONS.has(typeAt(handler, 8))) captions++;
     if (!handler || handler.byteLength < 12 || !header || !stsd || id === null) continue;
     const name = typeAt(handler, 8);
     const kind = name === "vide" ? "video" : name === "soun" ? "audio" : null;
@@ -64,7 +69,7 @@ export function readTracks(moov: DataView): SourceTrack[] {
       samples: () => samplesOf(table, timescale, shift),
     });
   }
-  return tracks;
+  return { tracks, captions };
 }
 
 const isLong = (body: DataView): boolean => body.byteLength > 0 && body.getUint8(0) === 1;

@@ -21,6 +21,8 @@ export interface PullPublisherSettings {
   readonly memory: PacedMemory;
   /** It publishes from now on. */
   readonly onPublishing: () => void;
+  /** Tracks of the source that are not taken, as a sentence; null once there are none. */
+  readonly onLeftOut: (sentence: string | null) => void;
 }
 
 /** `ended`: the source has no more. `lost`: it failed, or the hub closed it, for a reason that is told. */
@@ -36,6 +38,7 @@ export class PullPublisher<Piece> implements PublishWire {
   readonly #packets: SourceReader<Piece>;
   readonly #over = new AbortController();
   #reason = "The connection was closed.";
+  #leftOut: string | null = null;
 
   constructor(
     source: Pick<PullSource, "url">,
@@ -76,6 +79,7 @@ export class PullPublisher<Piece> implements PublishWire {
         if (!this.#connection.isPublishing) await this.#begin(streamKey);
         if (this.signal.aborted) break;
         this.#packets.push(piece);
+        this.#tellLeftOut();
         await this.#paced.room();
       }
       isWhole = await this.#drain();
@@ -123,6 +127,13 @@ export class PullPublisher<Piece> implements PublishWire {
 
   destroy(): void {
     this.#stop();
+  }
+
+  #tellLeftOut(): void {
+    const { leftOut } = this.#packets;
+    if (leftOut === this.#leftOut || !this.#connection.isPublishing) return;
+    this.#leftOut = leftOut;
+    this.#settings.onLeftOut(leftOut);
   }
 
   /** The source has no more: passes on the rest. Returns whether all of it was. */

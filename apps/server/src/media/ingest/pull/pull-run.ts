@@ -89,8 +89,11 @@ export class PullRun {
   async #pull<Piece>(source: PullSource, kind: SourceKind<Piece>): Promise<PullEnd> {
     const { publishing, children, outbound, srt, memory } = this.#settings;
     const { clock, hub } = publishing;
-    const onPublishing = () => this.#tell("pulling", null);
-    const publisher = new PullPublisher(source, kind, { publishing, children, memory, onPublishing });
+    const publisher = new PullPublisher(source, kind, {
+      ...{ publishing, children, memory },
+      onPublishing: () => this.#tell("pulling", null),
+      onLeftOut: (sentence) => this.#tell("pulling", sentence),
+    });
     this.#publisher = publisher;
     try {
       const media = kind.open(source, {

@@ -8,6 +8,9 @@ import { IngestRig } from "../ingest-rig.ts";
 import { Pulls } from "./pulls.ts";
 
 const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
+const TWO_LANGUAGES = readFileSync(
+  new URL("../../../../../../packages/formats/src/ts/corpus/two-languages.m2t", import.meta.url),
+);
 const SOURCE: PullSource = { url: "http://me:pass@source.example/a.ts", headers: {}, streamKey: "Right-Key" };
 
 /** The file with the times of its n-th picture 2^30 ticks off, more than three hours (ISO/IEC 13818-1 2.4.3.7). */
@@ -102,6 +105,15 @@ it("a file whose length is not told ends as others do", async () => {
   for (let i = 0; i < 30; i++) await settle(50);
   expect(told).toEqual(["connecting", "pulling", "ended: The source has ended."]);
   expect(state.calls).toBe(1);
+});
+
+it("tracks that are not taken are told while it is pulled", async () => {
+  const { told, state, settle } = rig({ file: TWO_LANGUAGES });
+  state.leases = [lease(1)];
+  await settle(2_000);
+  for (let i = 0; i < 30; i++) await settle(50);
+  const sentence = "The source also has 1 further audio track. Weir takes its first video and its first audio alone.";
+  expect(told.slice(0, 3)).toEqual(["connecting", "pulling", `pulling: ${sentence}`]);
 });
 
 it("a pull that is started a hundred times is one connection at a time, and none in the end", async () => {

@@ -7,6 +7,8 @@ import type { SourceOpening } from "./source-opening.ts";
 export interface SourceReader<Piece> {
   /** What is missing before there is media, as a sentence; null once a track was found. */
   readonly missing: string | null;
+  /** Tracks that the source has and that are not taken, as a sentence; null if there are none. */
+  readonly leftOut: string | null;
   /** Throws `UnsupportedCodec` and `FormatError`. */
   push(piece: Piece): void;
   /** The source has ended: passes on what is whole. Throws as `push` does. */

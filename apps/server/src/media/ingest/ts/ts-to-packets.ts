@@ -2,6 +2,7 @@ import { type TsAudioTrack, type TsFrame, TsReader, type TsVideoTrack } from "@w
 import { aacTrackOf, videoTrackOf } from "../../described-track.ts";
 import { FIRST_AUDIO_TRACK, Payload, type PayloadMemory, type Publication, VIDEO_TRACK } from "../../packet.ts";
 import { ConvertedSound, type ConvertedSoundSettings } from "../converted-sound.ts";
+import { leftOutSentence, NOTHING_LEFT_OUT } from "../left-out.ts";
 import { UnsupportedCodec } from "../publish-refusals.ts";
 
 /** WebRTC and the converter know no more. */
@@ -22,6 +23,8 @@ export class TsToPackets {
   readonly #reader: TsReader;
   #sound: { readonly converted: ConvertedSound; readonly codec: TsAudioTrack["codec"] } | null = null;
   #hasTrack = false;
+  #otherSounds = 0;
+  #leftOut: string | null = null;
 
   constructor(publication: Pick<Publication, "track" | "packet">, settings: TsToPacketsSettings) {
     this.#publication = publication;
@@ -53,6 +56,11 @@ export class TsToPackets {
     return "The transport stream has no keyframe with parameter sets. Set the keyframe interval of the encoder to 2 s.";
   }
 
+  /** What is there and not taken, as a sentence; null if nothing is. */
+  get leftOut(): string | null {
+    return this.#leftOut;
+  }
+
   /** Throws `UnsupportedCodec` and `FormatError`. */
   push(bytes: Uint8Array): void {
     this.#reader.push(bytes);
@@ -75,7 +83,7 @@ export class TsToPackets {
   }
 
   #audio({ index, codec, config, sampleRate, channels, language }: TsAudioTrack): void {
-    if (index > 0) return;
+    if (index > 0) return this.#leaveOut(index);
     if (this.#sound && this.#sound.codec !== codec) this.close();
     this.#hasTrack = true;
     if (codec !== "aac") {
@@ -86,6 +94,13 @@ export class TsToPackets {
       return;
     }
     this.#publication.track({ ...aacTrackOf(config.slice()), ...(language !== null && { language }) });
+  }
+
+  /** Audio tracks have numbers without gaps. */
+  #leaveOut(index: number): void {
+    if (index <= this.#otherSounds) return;
+    this.#otherSounds = index;
+    this.#leftOut = leftOutSentence({ ...NOTHING_LEFT_OUT, audio: index });
   }
 
   #frame({ kind, index, decode, presentation, isIndependent, data }: TsFrame): void {

@@ -11,6 +11,7 @@ export async function* hlsMedia(url: string, text: string, settings: HlsSettings
   const [best] = first.variants.toSorted((a, b) => b.bandwidth - a.bandwidth);
   if (!best) throw new SourceProblem("The source's playlist names no variant.");
   const child = childOf(best.uri, url);
+  yield { type: "others", leftOut: best.others };
   // A variant of sound alone names its own playlist as its sound.
   const sound = best.sound === null ? null : childOf(best.sound, url);
   if (sound === null || sound === child) return yield* piecesOf(new HlsList(child, "both", settings).media(null));

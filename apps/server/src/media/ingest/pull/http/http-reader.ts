@@ -11,6 +11,7 @@ import type { Mp4Frame, SourceFormat } from "@weir/formats/mp4";
 import { aacTrackOf, videoTrackOf } from "../../../described-track.ts";
 import { FIRST_AUDIO_TRACK, Payload, type Publication, VIDEO_TRACK } from "../../../packet.ts";
 import { ConvertedSound } from "../../converted-sound.ts";
+import { type LeftOut, leftOutSentence, NOTHING_LEFT_OUT } from "../../left-out.ts";
 import { UnsupportedCodec } from "../../publish-refusals.ts";
 import { TsToPackets, type TsToPacketsSettings } from "../../ts/ts-to-packets.ts";
 import type { SourceReader } from "../source-reader.ts";
@@ -30,6 +31,8 @@ export class HttpReader implements SourceReader<HttpPiece> {
   readonly #settings: TsToPacketsSettings;
   readonly #streams = new Map<PieceOf, TsToPackets>();
   #mp4: Mp4ToPackets | null = null;
+  #others = NOTHING_LEFT_OUT;
+  #leftOut: string | null = null;
 
   constructor(sink: Sink, settings: TsToPacketsSettings) {
     this.#sink = sink;
@@ -41,7 +44,13 @@ export class HttpReader implements SourceReader<HttpPiece> {
     return all.length === 0 ? "The source has sent no media yet." : all.includes(null) ? null : (all[0] ?? null);
   }
 
+  get leftOut(): string | null {
+    for (const stream of this.#streams.values()) if (stream.leftOut !== null) return stream.leftOut;
+    return this.#leftOut;
+  }
+
   push(piece: HttpPiece): void {
+    if (piece.type === "others") return this.#leaveOut(piece.leftOut);
     if (piece.type === "ts") return this.#streamOf(piece.of).push(piece.bytes);
     this.#mp4 ??= new Mp4ToPackets(this.#sink, this.#settings);
     if (piece.type === "track") this.#mp4.track(piece.format);
@@ -55,6 +64,17 @@ export class HttpReader implements SourceReader<HttpPiece> {
   close(): void {
     for (const stream of this.#streams.values()) stream.close();
     this.#mp4?.close();
+  }
+
+  /** A playlist and its segments may both say it. */
+  #leaveOut({ video = 0, audio = 0, captions = 0 }: Partial<LeftOut>): void {
+    const most = this.#others;
+    this.#others = {
+      video: Math.max(most.video, video),
+      audio: Math.max(most.audio, audio),
+      captions: Math.max(most.captions, captions),
+    };
+    this.#leftOut = leftOutSentence(this.#others);
   }
 
   #streamOf(of: PieceOf): TsToPackets {

@@ -24,6 +24,7 @@ export class Mp4Pieces implements Disposable {
     const isWanted = (kind: "video" | "audio") => of === "both" || of === kind;
     this.reader = new Mp4Reader(
       {
+        others: (leftOut) => void this.#found.push({ type: "others", leftOut }),
         track: (format) => {
           if (isWanted(format.kind)) this.#found.push({ type: "track", format });
         },

@@ -23,6 +23,8 @@ const MAX_METADATA_BYTES = 16 * 1024;
  * began with sound alone would have no picture for those who come first.
  */
 class RtmpReader implements SourceReader<RtmpPiece> {
+  /** The server sends one of each. */
+  readonly leftOut = null;
   readonly #packets: RtmpToPackets;
   readonly #memory: TsToPacketsSettings["memory"];
   #hasTrack = false;

@@ -3,6 +3,7 @@ import type { RtspResponse } from "@weir/formats/rtsp";
 import { parseSessionDescription, type SessionDescription } from "@weir/formats/sdp";
 import type { Timer } from "../../../../platform/clock.ts";
 import type { PullSource } from "../../../../ports/index.ts";
+import type { LeftOut } from "../../left-out.ts";
 import type { SourceOpening } from "../source-opening.ts";
 import { LOST, SourceProblem } from "../source-problem.ts";
 import { RtspConnection } from "./rtsp-connection.ts";
@@ -23,6 +24,8 @@ export type RtspPiece =
   | {
       readonly type: "tracks";
       readonly tracks: readonly RtspTrack[];
+      /** Of the description, what is not taken. */
+      readonly leftOut: LeftOut;
       readonly starts: readonly { readonly kind: "video" | "audio"; readonly timestamp: number }[];
     }
   | { readonly type: "media" | "reports"; readonly kind: "video" | "audio"; readonly bytes: Uint8Array };
@@ -68,7 +71,7 @@ export async function* openRtsp(
   const playing = checkStatus(await connection.ask("PLAY", aggregate, { ...headers, Range: "npt=0.000-" }));
   using keepAlive = new KeepAlive(connection, aggregate, headers, timeoutS, opening);
   void keepAlive;
-  yield { type: "tracks", tracks, starts: startsOf(playing, tracks, places) };
+  yield { type: "tracks", tracks, leftOut: leftOutOf(session), starts: startsOf(playing, tracks, places) };
   try {
     let mediaAt = opening.clock.monotonic();
     for (;;) {
@@ -157,6 +160,12 @@ function checkStatus(answer: RtspResponse): RtspResponse {
   if (status === 453)
     throw new SourceProblem("The source has no bandwidth left (453): close other viewers of the camera.");
   throw new SourceProblem(`The source answered ${status}.`);
+}
+
+function leftOutOf({ media }: SessionDescription): LeftOut {
+  // What a camera takes (a loudspeaker) is no track of it; nor are the events of its analysis captions.
+  const count = (kind: string) => media.filter((one) => one.kind === kind && one.direction !== "recvonly").length;
+  return { video: Math.max(0, count("video") - 1), audio: Math.max(0, count("audio") - 1), captions: 0 };
 }
 
 /** RTP times of the same moment (RFC 7826 18.45); none unless all tracks have one. */

@@ -13,6 +13,7 @@ import { aacTrackOf, videoTrackOf } from "../../../described-track.ts";
 import { FIRST_AUDIO_TRACK, Payload, type Publication, TICKS_PER_SECOND, VIDEO_TRACK } from "../../../packet.ts";
 import { PublishClock } from "../../../webrtc/index.ts";
 import { ConvertedSound } from "../../converted-sound.ts";
+import { leftOutSentence } from "../../left-out.ts";
 import type { TsToPacketsSettings } from "../../ts/ts-to-packets.ts";
 import type { SourceReader } from "../source-reader.ts";
 import type { RtspPiece } from "./rtsp-source.ts";
@@ -34,6 +35,7 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
   #audio: ((packet: NonNullable<ReturnType<typeof readRtpPacket>>, isAfterGap: boolean) => void) | null = null;
   #sound: ConvertedSound | null = null;
   #hasTrack = false;
+  #leftOut: string | null = null;
 
   constructor(sink: Sink, settings: TsToPacketsSettings) {
     this.#sink = sink;
@@ -45,9 +47,14 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
     return "The source has sent no keyframe with parameter sets. Set the keyframe interval of the camera to 2 s.";
   }
 
+  get leftOut(): string | null {
+    return this.#leftOut;
+  }
+
   push(piece: RtspPiece): void {
     if (piece.type === "tracks") {
-      const { tracks, starts } = piece;
+      const { tracks, leftOut, starts } = piece;
+      this.#leftOut = leftOutSentence(leftOut);
       const audio = tracks.find((track) => track.kind === "audio");
       this.#clock = new PublishClock(audio?.clockRate);
       for (const track of tracks) {
