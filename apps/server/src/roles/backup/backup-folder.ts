@@ -41,7 +41,7 @@ export class BackupFolder {
     this.path = path;
     this.#lock = lock;
     this.objects = new LocalObjectStore(join(path, "objects"));
-    this.index = new ObjectIndex(join(path, "objects.index"));
+    this.index = new ObjectIndex(join(path, "objects.sqlite"));
   }
 
   /** Of one process at a time. Throws `StartupError` for a folder of something else. */
@@ -59,9 +59,14 @@ export class BackupFolder {
     if (lock === null)
       throw new StartupError(`another command works on the backup in ${path}: wait until it has ended`);
     const folder = new BackupFolder(path, lock);
-    await folder.objects.open();
-    await folder.index.open();
-    return folder;
+    try {
+      await folder.objects.open();
+      folder.index.open();
+      return folder;
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
   }
 
   folderOf(id: string, part: "rows" | "files"): string {
@@ -77,6 +82,14 @@ export class BackupFolder {
       throw new StartupError(`the backup in ${this.path} was made by a newer Weir: restore it with that version`);
     if (isOurs(manifest)) return manifest;
     throw new StartupError(`backup.json in ${this.path} is not as Weir wrote it: restore another copy of the backup`);
+  }
+
+  /** Throws `StartupError` if the index lists fewer objects than the backup has. A run after it may have added some. */
+  checkIndex({ objects }: BackupManifest): void {
+    if (this.index.size < (objects?.count ?? 0))
+      throw new StartupError(
+        `the index of objects in ${this.path} lists ${this.index.size} of ${objects?.count}: use another copy of the backup, or repeat weir backup`,
+      );
   }
 
   /** The backup is complete from here on, and takes the place of the one before. */
@@ -99,17 +112,14 @@ export class BackupFolder {
       if (id !== kept) await rm(join(taken, id), { recursive: true, force: true });
   }
 
-  /** Delete objects that the newest backup does not have. */
-  async keepOnlyObjects(keys: ReadonlySet<string>): Promise<void> {
-    const gone = [...this.index.keys()].filter((key) => !keys.has(key));
-    if (gone.length === 0) return;
-    // The index first: a file that it does not know is copied again where it is needed.
-    await this.index.keepOnly(keys);
-    for (const key of gone) await this.objects.delete(key);
+  /** Delete objects that the last look did not find. The index first: a file that it does not know is copied again where it is needed. */
+  async deleteUnfoundObjects(): Promise<void> {
+    for (let gone = this.index.forgetUnfound(); gone.length > 0; gone = this.index.forgetUnfound())
+      for (const key of gone) await this.objects.delete(key);
   }
 
   async close(): Promise<void> {
-    await this.index.close();
+    this.index.close();
     await this.#lock.release();
   }
 }

@@ -32,26 +32,22 @@ export async function backUp(settings: BackupSettings): Promise<BackupManifest> 
   await frozen.release();
   await folder.removeOthers();
 
-  const before = await copyAll(settings, data, folder);
+  await copyAll(settings, data, folder);
   const id = randomUUID();
   const taken = await takeRows(settings, data, folder, frozen, id);
-  const after = await copyAll(settings, data, folder);
-  const objects = before && after ? { count: folder.index.size, bytes: folder.index.bytes } : null;
+  await copyAll(settings, data, folder);
+  const objects = settings.isWithoutObjects ? null : folder.index.sumOfFound();
   const manifest: BackupManifest = { format: 1, id, weir: settings.weir, ...taken, objects };
   await folder.complete(manifest);
-  if (before && after) await folder.keepOnlyObjects(new Set([...before, ...after]));
+  if (objects !== null) await folder.deleteUnfoundObjects();
   return manifest;
 }
 
-async function copyAll(
-  settings: BackupSettings,
-  { store }: WeirData,
-  folder: BackupFolder,
-): Promise<Set<string> | null> {
-  if (settings.isWithoutObjects) return null;
+async function copyAll(settings: BackupSettings, { store }: WeirData, folder: BackupFolder): Promise<void> {
+  if (settings.isWithoutObjects) return;
   let count = 0;
   const onCopied = () => settings.onProgress("objects", ++count);
-  return copyObjects({ from: store, to: folder.objects, keys: store.keys(), copied: folder.index, onCopied });
+  await copyObjects({ from: store, to: folder.objects, keys: store.keys(), copied: folder.index, onCopied });
 }
 
 async function takeRows(

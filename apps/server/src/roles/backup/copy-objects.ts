@@ -16,16 +16,15 @@ export interface ObjectCopy {
 const AT_ONCE = 4;
 
 /**
- * The one copier of objects: from a store to another, or to a backup, or back. It can be killed at any time and begun again. Returns the keys that it
- * found; an object that is deleted meanwhile is none. Throws `StartupError` for an object that is not what it should be.
+ * The one copier of objects: from a store to another, or to a backup, or back. It can be killed at any time and begun again. Notes in `copied` what
+ * it found; an object that is deleted meanwhile is none. Throws `StartupError` for an object that is not what it should be.
  */
-export async function copyObjects(copy: ObjectCopy): Promise<Set<string>> {
-  const found = new Set<string>();
+export async function copyObjects(copy: ObjectCopy): Promise<void> {
   const running = new Set<Promise<void>>();
   try {
     for await (const key of copy.keys) {
       const task = copyOne(copy, key).then((isThere) => {
-        if (isThere) found.add(key);
+        if (isThere) copy.copied.noteFound(key);
       });
       const done = task.finally(() => running.delete(done));
       running.add(done);
@@ -34,9 +33,8 @@ export async function copyObjects(copy: ObjectCopy): Promise<Set<string>> {
     await Promise.all(running);
   } finally {
     await Promise.allSettled(running);
-    await copy.copied.flush();
+    copy.copied.flush();
   }
-  return found;
 }
 
 async function copyOne({ from, to, copied, expected, onCopied }: ObjectCopy, key: string): Promise<boolean> {
@@ -50,7 +48,7 @@ async function copyOne({ from, to, copied, expected, onCopied }: ObjectCopy, key
       if (error instanceof ObjectNotFound && expected === undefined) return false;
       throw error;
     }
-    await copied.add(key, hashing.result);
+    copied.add(key, hashing.result);
   }
   onCopied?.(key);
   return true;

@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
-import { type FileHandle, open, rename } from "node:fs/promises";
-import { dirname } from "node:path";
-import { createInterface } from "node:readline";
-import { syncFolder } from "../../platform/storage/sync-folder.ts";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { StartupError } from "../../platform/startup-error.ts";
 
 /** What an object is: its size, and the hash of its bytes. */
 export interface IndexedObject {
@@ -12,91 +9,135 @@ export interface IndexedObject {
   readonly sha256: string;
 }
 
-/** `sha256 bytes key` */
-const LINE = /^([0-9a-f]{64}) (\d+) (\S+)$/;
 /** Synced together: a kill costs copying so many objects again. */
-const LINES_AT_A_TIME = 64;
+const ADDED_AT_A_TIME = 64;
+const PAGE = 1_000;
+/** What a source has lasts as long as the connection. It goes to a file when it is large. */
+const TABLES = `
+  create table if not exists object (key text primary key, bytes integer not null, sha256 text not null) without rowid;
+  create temporary table found (key text primary key) without rowid;
+`;
 
-/** The objects that a copy holds, in a file that grows by a line for each. A line that a kill cut off is ignored. */
+interface Statements {
+  readonly get: StatementSync;
+  readonly put: StatementSync;
+  readonly keysAfter: StatementSync;
+  readonly find: StatementSync;
+  readonly sumOfFound: StatementSync;
+  readonly unfound: StatementSync;
+  readonly remove: StatementSync;
+}
+
+/**
+ * The objects that a copy holds, in a file of SQLite, so that memory does not grow with their number. What a kill cut off is rolled back at the next opening.
+ */
 export class ObjectIndex {
   readonly #path: string;
-  readonly #objects = new Map<string, IndexedObject>();
-  #file: FileHandle | null = null;
-  #waiting: string[] = [];
+  #db: DatabaseSync | null = null;
+  #statements: Statements | null = null;
+  #size = 0;
+  #added = 0;
 
   constructor(path: string) {
     this.#path = path;
   }
 
   get size(): number {
-    return this.#objects.size;
+    return this.#size;
   }
 
-  get bytes(): number {
-    let sum = 0;
-    for (const { bytes } of this.#objects.values()) sum += bytes;
-    return sum;
-  }
-
-  async open(): Promise<void> {
-    if (existsSync(this.#path)) {
-      for await (const line of createInterface({ input: createReadStream(this.#path) })) {
-        const [, sha256 = "", bytes = "", key = ""] = LINE.exec(line) ?? [];
-        if (key !== "") this.#objects.set(key, { bytes: Number(bytes), sha256 });
-      }
+  /** Throws `StartupError` for a file that is no index. */
+  open(): void {
+    try {
+      this.#db = new DatabaseSync(this.#path);
+      this.#db.exec(TABLES);
+      this.#statements = statementsOf(this.#db);
+      this.#size = Number(this.#db.prepare("select count(*) as size from object").get()?.size);
+    } catch (error) {
+      this.close();
+      throw new StartupError(
+        `the index of objects ${this.#path} cannot be read (${(error as Error).message}): use another copy of the backup, or delete this file and repeat weir backup, which then copies all objects`,
+      );
     }
-    // Behind a line that was cut off, the next one begins on its own.
-    await this.#append(existsSync(this.#path) ? "\n" : "");
   }
 
   get(key: string): IndexedObject | undefined {
-    return this.#objects.get(key);
+    const row = this.#opened.get.get(key);
+    return row && { bytes: Number(row.bytes), sha256: String(row.sha256) };
   }
 
-  keys(): IterableIterator<string> {
-    return this.#objects.keys();
+  /** In the order of their names. Others may be added meanwhile. */
+  *keys(): Generator<string, void> {
+    for (let last = "", page = [""]; page.length > 0; last = page.at(-1) ?? last) {
+      page = keysOf(this.#opened.keysAfter.all(last, PAGE));
+      yield* page;
+    }
   }
 
   /** Durable after `flush`. */
-  async add(key: string, object: IndexedObject): Promise<void> {
-    this.#objects.set(key, object);
-    this.#waiting.push(lineOf(key, object));
-    if (this.#waiting.length >= LINES_AT_A_TIME) await this.flush();
+  add(key: string, { bytes, sha256 }: IndexedObject): void {
+    const isNew = this.get(key) === undefined;
+    if (this.#added === 0) this.#db?.exec("begin");
+    this.#opened.put.run(key, bytes, sha256);
+    if (isNew) this.#size++;
+    if (++this.#added >= ADDED_AT_A_TIME) this.flush();
   }
 
-  async flush(): Promise<void> {
-    const lines = this.#waiting.join("");
-    this.#waiting = [];
-    if (lines !== "") await this.#append(lines);
+  flush(): void {
+    if (this.#added > 0) this.#db?.exec("commit");
+    this.#added = 0;
   }
 
-  /** Write the file anew, with only these keys. */
-  async keepOnly(keys: ReadonlySet<string>): Promise<void> {
-    for (const key of this.#objects.keys()) if (!keys.has(key)) this.#objects.delete(key);
-    await this.close();
-    const unfinished = `${this.#path}.unfinished`;
-    const file = await open(unfinished, "w", 0o600);
-    for (const [key, object] of this.#objects) await file.write(lineOf(key, object));
-    await file.sync();
-    await file.close();
-    await rename(unfinished, this.#path);
-    await syncFolder(dirname(this.#path));
+  /** The source has it, as far as was looked since `open`. */
+  noteFound(key: string): void {
+    this.#opened.find.run(key);
   }
 
-  async close(): Promise<void> {
-    await this.flush();
-    await this.#file?.close();
-    this.#file = null;
+  /** Of those that the source has. */
+  sumOfFound(): { readonly count: number; readonly bytes: number } {
+    const { count, bytes } = this.#opened.sumOfFound.get() ?? {};
+    return { count: Number(count), bytes: Number(bytes) };
   }
 
-  async #append(text: string): Promise<void> {
-    this.#file ??= await open(this.#path, "a", 0o600);
-    await this.#file.write(text);
-    await this.#file.datasync();
+  /** Forgets some that the source does not have, durably, and returns their keys; none if there are no more. */
+  forgetUnfound(): string[] {
+    this.flush();
+    const gone = keysOf(this.#opened.unfound.all(PAGE));
+    this.#db?.exec("begin");
+    for (const key of gone) this.#opened.remove.run(key);
+    this.#db?.exec("commit");
+    this.#size -= gone.length;
+    return gone;
+  }
+
+  close(): void {
+    this.flush();
+    this.#db?.close();
+    this.#db = null;
+    this.#statements = null;
+  }
+
+  get #opened(): Statements {
+    if (this.#statements === null) throw new Error(`the index ${this.#path} is not open`);
+    return this.#statements;
   }
 }
 
-const lineOf = (key: string, { sha256, bytes }: IndexedObject): string => `${sha256} ${bytes} ${key}\n`;
+function statementsOf(db: DatabaseSync): Statements {
+  return {
+    get: db.prepare("select bytes, sha256 from object where key = ?"),
+    put: db.prepare("insert or replace into object (key, bytes, sha256) values (?, ?, ?)"),
+    keysAfter: db.prepare("select key from object where key > ? order by key limit ?"),
+    find: db.prepare("insert or ignore into found (key) values (?)"),
+    sumOfFound: db.prepare(
+      "select count(*) as count, coalesce(sum(bytes), 0) as bytes from object join found using (key)",
+    ),
+    unfound: db.prepare("select key from object where key not in (select key from found) limit ?"),
+    remove: db.prepare("delete from object where key = ?"),
+  };
+}
+
+const keysOf = (rows: readonly Record<string, unknown>[]): string[] => rows.map(({ key }) => String(key));
 
 /** Passes bytes on, and knows their number and hash when they are over. */
 export class Hashing {

@@ -39,6 +39,7 @@ export async function restore(settings: RestoreSettings): Promise<BackupManifest
   const folder = opened.adopt(await BackupFolder.open(settings.from), (one) => one.close());
   const manifest = await folder.manifest();
   if (manifest === null) throw new StartupError(`${settings.from} holds no complete backup: repeat weir backup`);
+  folder.checkIndex(manifest);
   const dataFolder = openDataFolder(config.dataDir);
   const lock = await takeLock(join(dataFolder, "weir.lock"));
   if (lock === null) throw new StartupError(`a server runs on ${dataFolder}: restore into another, empty folder`);
@@ -48,11 +49,12 @@ export async function restore(settings: RestoreSettings): Promise<BackupManifest
   const store = await openObjectStore({ dataFolder, config, clock, log });
   if (manifest.objects !== null) {
     const copied = opened.adopt(new ObjectIndex(join(dataFolder, COPIED)), (one) => one.close());
-    await copied.open();
+    copied.open();
     let done = 0;
     const onCopied = () => onProgress("objects", ++done, folder.index.size);
     const { objects: from, index: expected } = folder;
     await copyObjects({ from, to: store, keys: expected.keys(), copied, expected, onCopied });
+    copied.close();
   }
   const damaged = await restoreFiles(folder.folderOf(manifest.id, "files"), dataFolder, manifest.files);
   if (damaged !== null)

@@ -14,6 +14,7 @@ export async function verifyBackup(
   const folder = opened.adopt(await BackupFolder.open(path), (one) => one.close());
   const manifest = await folder.manifest();
   if (manifest === null) throw new StartupError(`${path} holds no complete backup: repeat weir backup`);
+  folder.checkIndex(manifest);
   await verifyRows(folder.folderOf(manifest.id, "rows"), manifest.rows);
   for (const file of manifest.files)
     if ((await hashOf(createReadStream(join(folder.folderOf(manifest.id, "files"), file.path)))) !== file.sha256)
