@@ -67,6 +67,12 @@ const PLAYERS = {
   "VLC, GStreamer and ffmpeg": (url: string) => [native("vlc", url), native("gstreamer", url), native("ffmpeg", url)],
 };
 
+/** A viewer who comes during the slate. */
+const LATE = {
+  "hls.js and shaka-player": (url: string) => script("hls", url, true),
+  "VLC, GStreamer and ffmpeg": (url: string) => native("vlc", url),
+};
+
 test.each([
   ["hls.js and shaka-player", 0],
   ["hls.js and shaka-player", 2],
@@ -85,11 +91,18 @@ test.each([
     const usual = await Promise.all(players.map((player) => player.takeLongestStallMs()));
     const before = await Promise.all(players.map((player) => player.position()));
     await broadcast.publisher.kill();
-    await sleep(AWAY_MS);
+    await sleep(AWAY_MS / 2);
+    const late = await LATE[group](broadcast.hlsUrl);
+    await sleep(AWAY_MS / 2);
     const away = await Promise.all(players.map((player) => player.position()));
+    const joined = await late.position();
     await broadcast.publish();
     await sleep(AFTER_MS);
     const faults: string[] = [];
+    const playedOn = (await late.position()) - joined;
+    if (joined === 0 || playedOn < (AFTER_MS / 1000) * 0.6)
+      faults.push(`who came during the slate played ${playedOn} s behind it`);
+    await late.close();
     for (const [index, player] of players.entries()) {
       const [usualMs = 0, stallMs] = [usual[index], await player.takeLongestStallMs()];
       const [from = 0, then = 0, now] = [before[index], away[index], await player.position()];

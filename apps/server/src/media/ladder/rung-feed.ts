@@ -89,9 +89,10 @@ export class RungFeed {
     this.#packager.regain();
   }
 
-  /** Nothing follows for now: everything up to `ticks` is published. */
+  /** Nothing follows for now: everything up to `ticks` is published, and what still comes of it is too late. */
   pause(ticks: number): void {
     this.#release();
+    this.#endTicks = Math.max(this.#endTicks, ticks);
     this.#packager.pause(ticks);
     this.#readers.pause(ticks);
     this.#isTold = false;
