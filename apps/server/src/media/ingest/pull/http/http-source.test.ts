@@ -282,6 +282,19 @@ it("HLS with MP4 is read: one playlist by range, and picture and sound in a play
   expect(asked.slice(0, 9)).toEqual(["/", "/v", "/v0", "/v1", "/a", "/a0", "/a1", "/v2", "/a2"]);
 });
 
+it("an MP4 file of boxes that mean nothing is not read for ever", async () => {
+  const free = Buffer.from("00100000".concat(Buffer.from("free").toString("hex"), "00".repeat(0x100000 - 8)), "hex");
+  const url = await serve((_request, response) => {
+    response.write("\0\0\0\x08ftyp");
+    const more = () => {
+      while (!response.destroyed && response.write(free));
+      if (!response.destroyed) response.once("drain", more);
+    };
+    more();
+  });
+  await expect(framesOf(url)).rejects.toThrow("neither picture nor sound");
+});
+
 it("a playlist of many megabytes is not read to its end", async () => {
   let sent = 0;
   const url = await serve((_request, response) => {

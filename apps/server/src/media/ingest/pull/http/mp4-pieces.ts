@@ -10,6 +10,10 @@ const NO_INDEX =
   "The source's MP4 file has no index (moov), so it cannot be played. It may not have been written to its end.";
 const TOO_MUCH = "This server keeps too much of other sources to read the index of this MP4 file now.";
 
+const NOTHING = "The source's MP4 sends too much that is neither picture nor sound.";
+/** Pictures of a cover, or a track that is not taken; without a bound, such bytes would be read as fast as they come. */
+const MAX_IDLE_BYTES = 64 * 1024 * 1024;
+
 type Mp4Opening = Pick<SourceOpening, "memory" | "ahead">;
 
 /** The tracks and frames in bytes of MP4. Throws `SourceProblem` and `FormatError`. */
@@ -18,6 +22,8 @@ export class Mp4Pieces implements Disposable {
   readonly #opening: Mp4Opening;
   #found: HttpPiece[] = [];
   #kept = 0;
+  /** Since the last track or frame. */
+  #idleBytes = 0;
 
   constructor(of: PieceOf, opening: Mp4Opening) {
     this.#opening = opening;
@@ -45,6 +51,8 @@ export class Mp4Pieces implements Disposable {
     if (at !== null) this.reader.seek(at);
     this.reader.push(bytes);
     this.#count(this.reader.kept);
+    this.#idleBytes = this.#found.length > 0 ? 0 : this.#idleBytes + bytes.byteLength;
+    if (this.#idleBytes > MAX_IDLE_BYTES) throw new SourceProblem(NOTHING);
     return this.#found.splice(0);
   }
 
