@@ -9,6 +9,8 @@ import type { SrtSenders } from "./srt-senders.ts";
 /** Memory is meaningful once the live window is full, including the segments that already left the playlist. */
 const SETTLE_SECONDS = 32;
 const STAGGER_MS = 50;
+/** What a server still does after its start is not what it does when it is idle. */
+const STARTED_MS = 10_000;
 
 /** A server to measure: its process, and the URL to publish stream `n` to. */
 export interface IngestTarget {
@@ -47,6 +49,7 @@ export function peerTarget(text: string): IngestTarget {
 
 /** CPU and memory per stream with `count` publishers, with packaging, without viewers and recording. */
 export async function measureIngest(target: IngestTarget, clip: Clip, count: number, seconds: number): Promise<Row[]> {
+  await wait(STARTED_MS);
   const pids = processTree(target.pid);
   const idle = costOf(pids).pssBytes;
   const idleCpu = (await cpuDuring(pids, () => wait(2000))) / 2;

@@ -3,10 +3,13 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Ingest, Stream } from "@weir/contract";
+import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { UdpRelay } from "../src/media/srt/udp-relay-rig.ts";
 import { FIRST } from "../src/platform/http/certificate.fixture.ts";
 import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
+import { Broadcast } from "./support/broadcast.ts";
 import { freePort } from "./support/weir-process.ts";
 
 /** Senders that nobody here wrote: ffmpeg, GStreamer and srt-live-transmit over SRT, ffmpeg and GStreamer over RTMPS. */
@@ -33,10 +36,12 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill("SIGKILL");
 });
 
-function run(program: string, args: readonly string[]): void {
+function run(program: string, args: readonly string[]): ChildProcess {
   if (!existsSync(`/usr/bin/${program}`))
     throw new Error(`there is no ${program}: apt-get install ffmpeg srt-tools gstreamer1.0-tools and its plugins`);
-  running.push(spawn(`/usr/bin/${program}`, args, { stdio: "ignore" }));
+  const child = spawn(`/usr/bin/${program}`, args, { stdio: "ignore" });
+  running.push(child);
+  return child;
 }
 
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
@@ -53,7 +58,7 @@ interface Addresses {
   readonly key: string;
 }
 
-const senders: readonly [string, (addresses: Addresses) => Promise<void> | void, codecs: string][] = [
+const senders: readonly [string, (addresses: Addresses) => unknown, codecs: string][] = [
   [
     "ffmpeg over SRT with H.264 and AAC",
     ({ srt, key }) =>
@@ -126,4 +131,66 @@ test.each(senders)("%s plays", async (name, send, codecs) => {
     .poll(async () => (await client.streams.get(stream.id)).sourceSegments, { timeout: 40_000 })
     .toBeGreaterThan(2);
   expect((await client.streams.get(stream.id)).status.state).toBe("live");
+});
+
+const FRAMES_PER_SECOND = 30;
+const LOSSY_SECONDS = Number(process.env.LOSSY_SECONDS ?? 60);
+
+/** ffmpeg behind a network of its own, live. */
+async function behindRelay(name: string, latencyMs: number, loss: number) {
+  const { client } = arena.weir;
+  const [{ ingests }] = (await client.ingest.list()) as [Ingest];
+  const relay = await UdpRelay.open({ target: Number(new URL(ingests.srt ?? "").port), roundTripMs: 60, loss });
+  const stream = await client.streams.create({ name, profiles: [], record: true });
+  const options = `streamid=${stream.streamKey}&passphrase=${PASSPHRASE}&latency=${latencyMs}000`;
+  const ffmpeg = run("ffmpeg", [
+    ...words(`${PICTURE} ${H264} -c:a aac -f mpegts`),
+    `srt://127.0.0.1:${relay.port}?${options}`,
+  ]);
+  const status = async () => (await client.streams.get(stream.id)).status;
+  await expect.poll(async () => (await status()).state, { timeout: 40_000 }).toBe("live");
+  const issues = async (): Promise<string[]> => ((await status()).issues ?? []).map(({ code }) => code);
+  return { stream, relay, ffmpeg, issues };
+}
+
+/** How many pictures are missing between the first and the last one of a recording. */
+async function missingPictures(mp4Url: string): Promise<number> {
+  const bytes = await fetch(mp4Url).then((answer) => answer.arrayBuffer());
+  const video = await new Input({ formats: ALL_FORMATS, source: new BufferSource(bytes) }).getPrimaryVideoTrack();
+  const { packetCount = 0 } = (await video?.computePacketStats()) ?? {};
+  const seconds = ((await video?.computeDuration()) ?? 0) - ((await video?.getFirstTimestamp()) ?? 0);
+  expect(seconds).toBeGreaterThan(LOSSY_SECONDS - 10);
+  return Math.round(seconds * FRAMES_PER_SECOND) - packetCount;
+}
+
+test.each([
+  [500, 0],
+  [240, 5],
+])(
+  "ffmpeg with a latency of %i ms over 60 ms, where one packet of 20 is lost: at most %i pictures are missing, and health says so",
+  async (latencyMs, most) => {
+    const { stream, relay, ffmpeg, issues } = await behindRelay(`latency ${latencyMs}`, latencyMs, 0.05);
+    await using _ = relay;
+    const seen = new Set<string>();
+    const secondsSoFar = async (): Promise<number> => {
+      for (const code of await issues()) seen.add(code);
+      return (await arena.weir.client.streams.get(stream.id)).sourceSegmentsDuration;
+    };
+    const patience = { timeout: (LOSSY_SECONDS + 30) * 1000, interval: 500 };
+    await expect.poll(secondsSoFar, patience).toBeGreaterThan(LOSSY_SECONDS);
+    relay.loss = 0;
+    ffmpeg.kill("SIGINT");
+    const { mp4Url } = await new Broadcast(arena.weir, arena.weir, stream, {}).recorded();
+    const missing = await missingPictures(mp4Url);
+    expect(missing).toBeLessThanOrEqual(most);
+    expect(seen.has("packets-lost")).toBe(missing > 0);
+  },
+);
+
+test("a network that begins to lose 30 % is named within 5 s", async () => {
+  const { relay, issues } = await behindRelay("worse", 120, 0);
+  await using _ = relay;
+  expect(await issues()).not.toContain("packets-lost");
+  relay.loss = 0.3;
+  await expect.poll(issues, { timeout: 5_000, interval: 200 }).toContain("packets-lost");
 });
