@@ -5,6 +5,8 @@ import { expect } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { startTemporaryPostgres } from "../../src/platform/postgres/temporary-postgres-rig.ts";
 import { S3Bucket } from "../../src/platform/storage/s3-bucket.ts";
+import type { S3Settings } from "../../src/platform/storage/s3-client.ts";
+import { S3ObjectStore } from "../../src/platform/storage/s3-object-store.ts";
 import { startS3TestServer } from "../../src/platform/storage/s3-test-server.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { NameCollector } from "./name-collector.ts";
@@ -31,18 +33,20 @@ export class Nodes implements AsyncDisposable {
   readonly postgres: Postgres;
   /** The bucket that all nodes share. */
   readonly bucket: S3Bucket;
+  readonly objects: S3ObjectStore;
   readonly #env: Readonly<Record<string, string>>;
   readonly #closing: AsyncDisposableStack;
   readonly #nodes = new Map<string, Node>();
 
   private constructor(
     postgres: Postgres,
-    bucket: S3Bucket,
+    s3: S3Settings,
     env: Readonly<Record<string, string>>,
     closing: AsyncDisposableStack,
   ) {
     this.postgres = postgres;
-    this.bucket = bucket;
+    this.bucket = new S3Bucket(s3, systemClock);
+    this.objects = new S3ObjectStore(s3, systemClock);
     this.#env = env;
     this.#closing = closing;
   }
@@ -62,7 +66,7 @@ export class Nodes implements AsyncDisposable {
       WEIR_S3_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
       ...env,
     };
-    const nodes = new Nodes(postgres, new S3Bucket(s3.settings, systemClock), settings, opening.move());
+    const nodes = new Nodes(postgres, s3.settings, settings, opening.move());
     try {
       // The first one makes the tables and the account.
       await nodes.start("api", { env: { WEIR_ROLES: "api" } });
