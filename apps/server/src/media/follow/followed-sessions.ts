@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
 import type { Log } from "../../platform/log.ts";
-import type { PageMemory } from "../page-memory.ts";
+import { PAGE_BYTES, type PageMemory } from "../page-memory.ts";
 import { FollowedSession } from "./followed-session.ts";
 import { writePlaces } from "./window-address.ts";
 import { windowReader } from "./window-messages.ts";
@@ -20,6 +20,8 @@ const JOIN_MS = 1_000;
 const LOOK_MS = 250;
 /** Each holds a window: some 10 MB. */
 const MAX_FOLLOWED = 500;
+/** Of all windows of this process together. With more, viewers of other nodes' streams are answered by these. */
+const MAX_WINDOW_BYTES = 4 * 1024 ** 3;
 
 export interface FollowedSessionsSettings {
   readonly clock: Clock;
@@ -62,7 +64,9 @@ export class FollowedSessions {
   ): FollowedSession | undefined | Promise<FollowedSession | undefined> {
     let following = this.#byPlaybackId.get(playbackId);
     if (!following) {
-      if (this.#byPlaybackId.size >= MAX_FOLLOWED) return undefined;
+      const { memory } = this.#settings;
+      const isFull = memory.pagesInUse * PAGE_BYTES > MAX_WINDOW_BYTES;
+      if (isFull || this.#byPlaybackId.size >= MAX_FOLLOWED) return undefined;
       following = new Following(this.#settings, { playbackId, streamId, place });
       this.#byPlaybackId.set(playbackId, following);
       this.#timer ??= this.#settings.clock.every(LOOK_MS, () => this.#look());
