@@ -1,12 +1,16 @@
-import { rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Ingest, Stream } from "@weir/contract";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { RtmpTestServer } from "../src/media/ingest/rtmp/rtmp-test-server.ts";
+import { makeFile } from "../src/media/vod/media-file-rig.ts";
+import { everyFrame } from "../src/media/vod/media-track-rig.ts";
 import { FIRST } from "../src/platform/http/certificate.fixture.ts";
 import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
-import { expectLowLatency, expectRecorded } from "./support/outputs.ts";
+import { reachesEveryOutput } from "./support/every-output.ts";
 import { startPublisher } from "./support/publisher.ts";
 import { missingLibsrt } from "./support/srt-listener.ts";
 import { WebrtcPage } from "./support/webrtc-page.ts";
@@ -30,12 +34,37 @@ const arena = openArena({
   },
 });
 
-type Way = "rtmp" | "rtmps" | "srt" | "whip";
+type Way = "rtmp" | "rtmps" | "srt" | "whip" | "file";
 
-async function addressOf(way: Exclude<Way, "whip">, { streamKey }: Stream): Promise<string> {
+async function addressOf(way: Exclude<Way, "whip" | "file">, { streamKey }: Stream): Promise<string> {
   const [{ ingests }] = (await arena.weir.client.ingest.list()) as [Ingest];
   if (way !== "srt") return `${ingests[way]}/${streamKey}`;
   return `${ingests.srt}?streamid=publish:${streamKey}&passphrase=${ingests.srtPassphrase}`;
+}
+
+/** The address of an MP4 file whose index is behind its media, as most programs write it. */
+async function servedFile(closing: AsyncDisposableStack): Promise<string> {
+  const file = closing.use(
+    await makeFile({
+      format: "mp4",
+      video: {
+        encoder: "libx264",
+        ...{ width: 320, height: 180, times: everyFrame(25, 60), options: { preset: "ultrafast", g: "50" } },
+      },
+      audio: { encoder: "aac", seconds: 60 },
+    }),
+  );
+  const bytes = await readFile(file.path);
+  const server = createServer(({ headers: { range } }, response) => {
+    const [, from] = /^bytes=(\d+)-$/.exec(range ?? "") ?? [];
+    response.writeHead(from === undefined ? 200 : 206).end(bytes.subarray(Number(from ?? 0)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/film.mp4`;
 }
 
 /** Returns how it is stopped. */
@@ -45,6 +74,11 @@ async function publish(way: Way, stream: Stream, closing: AsyncDisposableStack):
     expect((await page.publish(arena.weir.webrtcUrl(stream.streamKey ?? ""))).status).toBe(201);
     return () => page.stop();
   }
+  if (way === "file") {
+    await arena.weir.client.streams.patch(stream.id, { pull: { source: await servedFile(closing) } });
+    await arena.weir.client.streams.startPull(stream.id);
+    return () => arena.weir.client.streams.terminate(stream.id);
+  }
   const publisher = await startPublisher({ url: await addressOf(way, stream), seconds: 90 });
   closing.defer(() => publisher.kill());
   return () => publisher.stop();
@@ -52,41 +86,11 @@ async function publish(way: Way, stream: Stream, closing: AsyncDisposableStack):
 
 const missing = missingLibsrt();
 
-async function reachesAll(way: Way): Promise<void> {
-  await using closing = new AsyncDisposableStack();
-  const target = closing.use(await RtmpTestServer.start());
-  const url = `rtmp://127.0.0.1:${target.port}/live/Right-Key`;
-  const { weir, browser } = arena;
-  const stream = await weir.client.streams.create({
-    ...{ name: way, record: true, profiles: [] },
-    multistream: { targets: [{ profile: "source", spec: { name: "elsewhere", url } }] },
-  });
-  const stop = await publish(way, stream, closing);
-  const packets = (kind: string) =>
-    target.publications[0]?.packets.filter((packet) => packet.kind === kind).length ?? 0;
-  await expect.poll(() => Math.min(packets("video"), packets("audio")), { timeout: 60_000 }).toBeGreaterThan(30);
-  await expectLowLatency(weir.hlsUrl(stream.playbackId));
-  const viewer = closing.use(await WebrtcPage.open(browser, weir.url));
-  const watch = async () => {
-    const { status, body } = await viewer.watch(weir.webrtcUrl(stream.playbackId));
-    return status === 201 ? "watches" : `${status}: ${body}`;
-  };
-  // Between two stretches there is no media to offer, and a player asks again. Any other answer is final.
-  const answered = await vi.waitUntil(
-    async () => {
-      const answer = await watch();
-      return answer.startsWith("404") ? false : answer;
-    },
-    { timeout: 20_000, interval: 300 },
-  );
-  expect(answered).toBe("watches");
-  await viewer.until("pictures and sound", ({ frames, loudness }) => frames > 30 && loudness > 0.01, 40_000);
-  await stop();
-  await expectRecorded(weir, stream.id);
-}
+const reachesAll = (way: Way): Promise<void> =>
+  reachesEveryOutput(arena, RtmpTestServer.start(), way, (stream, closing) => publish(way, stream, closing));
 
-test("what is published over RTMP and RTMPS plays everywhere", async () => {
-  await Promise.all([reachesAll("rtmp"), reachesAll("rtmps")]);
+test("what is published over RTMP and RTMPS, and a file that is pulled, play everywhere", async () => {
+  await Promise.all([reachesAll("rtmp"), reachesAll("rtmps"), reachesAll("file")]);
 });
 
 test.skipIf(missing !== null)(`what is published over SRT plays everywhere ${missing ?? ""}`, () => reachesAll("srt"));

@@ -1,23 +1,30 @@
 import { execFile, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { RtmpTestServer } from "../src/media/ingest/rtmp/rtmp-test-server.ts";
+import { FIRST, RENEWED } from "../src/platform/http/certificate.fixture.ts";
 import { makeTestFolder } from "../src/platform/test-folder-rig.ts";
 import { openArena } from "./support/arena.ts";
+import { reachesEveryOutput } from "./support/every-output.ts";
 import { GStreamerRtsp } from "./support/gstreamer-rtsp.ts";
 import { NginxRtmp } from "./support/nginx-rtmp.ts";
 import { checkTimes, recordedTimes, stepsOf } from "./support/recorded-times.ts";
 
 /** Sources that nobody here wrote: files of ffmpeg over HTTP with a password, srt-live-transmit, nginx's RTMP, and GStreamer's RTSP server. */
 
-const SECONDS = 16;
+const RENEWEDS = 16;
 const folder = makeTestFolder("pull");
-const arena = openArena({ env: { WEIR_PULL_NETWORKS: "127.0.0.0/8" } });
+const trusted = join(folder, "trusted.pem");
+beforeAll(() => writeFile(trusted, FIRST.cert));
+const arena = openArena({ env: { WEIR_PULL_NETWORKS: "127.0.0.0/8", NODE_EXTRA_CA_CERTS: trusted } });
+/** Targets lead to this machine too. */
+const open = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
 const server = createServer(async ({ url = "", headers }, response) => {
   if (headers.authorization !== `Basic ${btoa("me:pass")}`) return void response.writeHead(401).end();
   const file = await readFile(join(folder, url.slice(1))).catch(() => null);
@@ -39,7 +46,7 @@ async function freeUdpPort(): Promise<number> {
 const addressOf = (name: string) => `http://me:pass@127.0.0.1:${(server.address() as AddressInfo).port}/${name}`;
 
 beforeAll(async () => {
-  const media = `-f lavfi -i testsrc2=size=320x180:rate=30 -f lavfi -i sine=frequency=440:sample_rate=48000 -t ${SECONDS}`;
+  const media = `-f lavfi -i testsrc2=size=320x180:rate=30 -f lavfi -i sine=frequency=440:sample_rate=48000 -t ${RENEWEDS}`;
   const codecs = "-c:v libx264 -preset ultrafast -g 60 -bf 2 -pix_fmt yuv420p -c:a aac -b:a 96k";
   const make = (out: string) =>
     promisify(execFile)("ffmpeg", [...`-v error -nostdin ${media} ${codecs} ${out}`.split(" ")], { cwd: folder });
@@ -69,10 +76,10 @@ test.each(["list.m3u8", "file.ts", "index-last.mp4", "in-mp4.m3u8"])(
     await player.untilMoving(60);
     await player.close();
     await expect.poll(async () => (await now()).pull?.state, { timeout: 40_000 }).toBe("ended");
-    expect((performance.now() - startedAt) / 1000).toBeGreaterThan(SECONDS - 1);
+    expect((performance.now() - startedAt) / 1000).toBeGreaterThan(RENEWEDS - 1);
     await expect.poll(async () => (await now()).state, { timeout: 10_000 }).toBe("idle");
     const [session] = (await client.sessions.ofStream(stream.id)).items;
-    expect(session?.sourceSegmentsDuration).toBeCloseTo(SECONDS, 0);
+    expect(session?.sourceSegmentsDuration).toBeCloseTo(RENEWEDS, 0);
     expect(arena.weir.log).not.toContain("me:pass");
   },
 );
@@ -182,6 +189,21 @@ test.each(["H.264 and AAC", "H.264 with B-frames and AAC"] as const)(
   },
 );
 
+test("RTSP of GStreamer over TLS: H.264 plays, and its certificate is checked", async () => {
+  const { client } = arena.weir;
+  await using camera = await GStreamerRtsp.start("H.264 and AAC", FIRST.cert + FIRST.key);
+  await using stranger = await GStreamerRtsp.start("H.264 and AAC", RENEWED.cert + RENEWED.key);
+  const { problem } = await client.streams.tryPull({ source: stranger.urlWith(stranger.password) });
+  expect(problem).toContain("cannot be trusted");
+  const source = camera.urlWith(camera.password);
+  const stream = await client.streams.pull({ name: "secure", profiles: [], pull: { source } });
+  await expect.poll(async () => (await client.streams.get(stream.id)).status.state, { timeout: 20_000 }).toBe("live");
+  const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
+  expect((await player.untilMoving(60)).width).toBe(320);
+  await player.close();
+  await client.streams.delete(stream.id);
+});
+
 test("RTSP of GStreamer: HEVC with B-frames and G.711 are recorded, without a missing picture", async () => {
   const { client } = arena.weir;
   await using camera = await GStreamerRtsp.start("HEVC with B-frames and G.711");
@@ -207,4 +229,13 @@ test("a source with a wrong password, and one that is not there, are tried again
   expect(await reasonOf(addressOf("list.m3u8").replace("pass", "wrong"))).toContain("answered 401");
   expect(await reasonOf(addressOf("nothing.ts"))).toContain("404");
   expect(await reasonOf("http://127.0.0.1:8/live.ts")).toContain("cannot be reached");
+});
+
+test("RTSP of GStreamer reaches every output", async () => {
+  await reachesEveryOutput(open, RtmpTestServer.start(), "rtsp", async (stream, closing) => {
+    const camera = closing.use(await GStreamerRtsp.start("H.264 and AAC"));
+    await open.weir.client.streams.patch(stream.id, { pull: { source: camera.urlWith(camera.password) } });
+    await open.weir.client.streams.startPull(stream.id);
+    return () => open.weir.client.streams.terminate(stream.id);
+  });
 });

@@ -12,16 +12,18 @@ const FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/us
 
 const SERVER = `
 import sys, gi
-for name in ("Gst", "GstRtsp", "GstRtspServer"):
-    gi.require_version(name, "1.0")
-from gi.repository import GLib, Gst, GstRtsp, GstRtspServer
-port, user, password, launch = sys.argv[1:]
+for name in ("Gio", "Gst", "GstRtsp", "GstRtspServer"):
+    gi.require_version(name, "2.0" if name == "Gio" else "1.0")
+from gi.repository import Gio, GLib, Gst, GstRtsp, GstRtspServer
+port, user, password, launch, certificate = sys.argv[1:]
 Gst.init(None)
 token = GstRtspServer.RTSPToken()
 token.set_string("media.factory.role", "viewer")
 auth = GstRtspServer.RTSPAuth()
 auth.set_supported_methods(GstRtsp.RTSPAuthMethod.DIGEST)
 auth.add_digest(user, password, token)
+if certificate:
+    auth.set_tls_certificate(Gio.TlsCertificate.new_from_pem(certificate, -1))
 factory = GstRtspServer.RTSPMediaFactory()
 factory.set_launch(launch)
 factory.add_role_from_structure(
@@ -61,28 +63,31 @@ export class GStreamerRtsp implements AsyncDisposable {
   readonly password = "a1camera2word";
   readonly #port: number;
   readonly #launch: string;
+  /** Of TLS: certificate and key (PEM); empty without. */
+  readonly #certificate: string;
   #child: ChildProcess | null = null;
 
-  static async start(media: RtspMedia): Promise<GStreamerRtsp> {
+  static async start(media: RtspMedia, certificate = ""): Promise<GStreamerRtsp> {
     if (!FOLDERS.some((folder) => existsSync(`${folder}/${TYPELIB}`)))
       throw new Error(`there is no ${TYPELIB}: apt-get install ${PACKAGES}`);
-    const server = new GStreamerRtsp(await freePort(), launchLine(media));
+    const server = new GStreamerRtsp(await freePort(), launchLine(media), certificate);
     await server.restart();
     return server;
   }
 
-  private constructor(port: number, launch: string) {
+  private constructor(port: number, launch: string, certificate: string) {
     this.#port = port;
     this.#launch = launch;
+    this.#certificate = certificate;
   }
 
   urlWith(password: string): string {
-    return `rtsp://${this.user}:${password}@127.0.0.1:${this.#port}/cam`;
+    return `${this.#certificate === "" ? "rtsp" : "rtsps"}://${this.user}:${password}@127.0.0.1:${this.#port}/cam`;
   }
 
   /** Starts it again on the same port. It must not be running. Resolves when it listens. */
   async restart(): Promise<void> {
-    const args = ["-c", SERVER, String(this.#port), this.user, this.password, this.#launch];
+    const args = ["-c", SERVER, String(this.#port), this.user, this.password, this.#launch, this.#certificate];
     const child = spawn(PYTHON, args, { stdio: ["ignore", "pipe", "inherit"] });
     this.#child = child;
     const exited = once(child, "exit").then(([code]) => {
