@@ -78,6 +78,12 @@ test("an embedded player plays a gated stream with a token from its parent page"
   const player = await (await page.locator("iframe").elementHandle())?.contentFrame();
   if (!player) throw new Error("the page has no frame with the player");
   await untilMoving(player);
+
+  // The page around it controls it.
+  const isPaused = () => player.evaluate<boolean>("document.querySelector('weir-player').paused");
+  expect(await isPaused()).toBe(false);
+  await page.evaluate("frames[0].postMessage({ type: 'weir:command', command: 'pause' }, '*')");
+  await expect.poll(isPaused).toBe(true);
 });
 
 test("a page of another site plays a live stream with the player that the server hands out", async () => {
@@ -85,7 +91,7 @@ test("a page of another site plays a live stream with the player that the server
   await broadcast.untilSegments(1);
   const page = await openPage();
   const site = `<script type="module" src="${arena.weir.url}/player.js"></script>
-    <weir-player src="${broadcast.hlsUrl}" live label="On another site"></weir-player>`;
+    <weir-player playback-id="${broadcast.stream.playbackId}" label="On another site"></weir-player>`;
   await page.goto(await startSite(site));
   await untilMoving(page.mainFrame());
   expect(await page.getByLabel("On another site").getAttribute("src")).toMatch(/^blob:/);

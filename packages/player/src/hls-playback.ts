@@ -15,6 +15,8 @@ export interface PlaybackFigures {
 
 export interface PlaybackListener {
   onFigures(figures: PlaybackFigures): void;
+  /** The server refused the viewer. True where somebody sees to it; else it is a problem like others, and tried again. */
+  onDenied?(): boolean;
   /** A sentence about what keeps the video from playing; null when nothing does. */
   onProblem(problem: string | null): void;
   /** The qualities to choose from; empty where the browser chooses by itself. */
@@ -37,6 +39,17 @@ export interface PlaybackControl {
   moveTo(src: string): void;
 }
 
+export interface HlsOptions {
+  readonly src: string;
+  readonly live: boolean;
+  /** Whether the video starts by itself. */
+  readonly isStarting?: boolean;
+  /** Where a recording begins. */
+  readonly startSeconds?: number | null;
+  /** The moment at which a live stream begins, in ms since the epoch; null for its edge. */
+  readonly fromMs?: number | null;
+}
+
 const RETRY_MS = 2000;
 /** Loading again for sound that came takes effect at once; this bounds what a list without it could cause. */
 const SOUND_RELOAD_MS = 10_000;
@@ -47,13 +60,11 @@ const SOUND_RELOAD_MS = 10_000;
  */
 export function playHls(
   video: HTMLVideoElement,
-  src: string,
-  live: boolean,
+  { src, live, isStarting = true, startSeconds = null, fromMs = null }: HlsOptions,
   listener: PlaybackListener,
   signal: AbortSignal,
-  fromMs: number | null = null,
 ): PlaybackControl {
-  const choice: Choice = { src, quality: null, fromMs, apply: () => {}, reload: () => {} };
+  const choice: Choice = { src, quality: null, fromMs, isStarting, startSeconds, apply: () => {}, reload: () => {} };
   const none = { liveEdge: () => null, timeline: () => null, goTo: () => {} };
   let running: Pick<PlaybackControl, keyof typeof none> = none;
   run(video, live, listener, choice, signal).then(
@@ -80,6 +91,8 @@ export function playHls(
 interface Choice extends Placed {
   src: string;
   quality: string | null;
+  readonly isStarting: boolean;
+  readonly startSeconds: number | null;
   apply: () => void;
 }
 
@@ -100,15 +113,13 @@ async function run(
 
   const attach = (): void => {
     // A recording continues where it was, and so does a viewer who has gone back.
-    const startSeconds = live ? rewind.leave() : video.currentTime || null;
+    const startSeconds = live ? rewind.leave() : video.currentTime || choice.startSeconds;
     current?.destroy();
     current = null;
-    if (!Hls.isSupported()) {
-      playNatively(video, choice.src, listener);
-      return;
-    }
+    if (!Hls.isSupported() || isBetterNatively(video)) return playNatively(video, choice.src, listener);
     const isAtEdge = live && choice.fromMs === null;
     current = hlsPlayer(Hls, isAtEdge, startSeconds, (data) => {
+      if (isDenied(data) && listener.onDenied?.()) return;
       listener.onProblem(problemOf(data));
       tryAgain();
     });
@@ -141,8 +152,13 @@ async function run(
   const pauses = keepPauses(video, () => rewind.timeline()?.atMs ?? null, goOn, signal);
   // A browser may refuse to start by itself; the video's own controls are there for that. A live picture that comes by itself
   // interrupts nobody who watches a recording.
+  let isWanted = choice.isStarting;
+  const want = (): void => {
+    isWanted = true;
+  };
+  video.addEventListener("play", want, { signal });
   const start = (): void => {
-    if (!pauses.byHand() && !(live && isAnotherPlaying(video))) video.play().catch(() => {});
+    if (isWanted && !pauses.byHand() && !(live && isAnotherPlaying(video))) startPlaying(video);
   };
   video.addEventListener("loadeddata", start, { signal });
   const onEnded = (): void => {
@@ -221,6 +237,21 @@ function offerQualities(Player: typeof Hls, hls: Hls, listener: PlaybackListener
   });
 }
 
+/** Starts with sound where that is wanted and the browser lets a page do so; else without. */
+function startPlaying(video: HTMLVideoElement): void {
+  video.play().catch((error: unknown) => {
+    if (video.muted || !(error instanceof DOMException) || error.name !== "NotAllowedError") return;
+    video.muted = true;
+    video.play().catch(() => {});
+  });
+}
+
+/** Phones of Apple have no MediaSource that plays in the background, over AirPlay and on the lock screen; their own player does. */
+function isBetterNatively(video: HTMLVideoElement): boolean {
+  const hasOnlyManaged = !("MediaSource" in globalThis) && "ManagedMediaSource" in globalThis;
+  return hasOnlyManaged && video.canPlayType("application/vnd.apple.mpegurl") !== "";
+}
+
 /** Safari before ManagedMediaSource. It knows neither stalls nor parts as well as hls.js, but it plays. */
 function playNatively(video: HTMLVideoElement, src: string, listener: PlaybackListener): void {
   if (video.canPlayType("application/vnd.apple.mpegurl") === "") listener.onProblem(text.unsupported);
@@ -243,8 +274,10 @@ function countStalls(video: HTMLVideoElement, signal: AbortSignal): (playingDate
   });
 }
 
+const isDenied = ({ response }: ErrorData): boolean => response?.code === 401 || response?.code === 403;
+
 function problemOf(data: ErrorData): string {
-  if (data.response?.code === 401 || data.response?.code === 403) return text.refused;
+  if (isDenied(data)) return text.refused;
   if (data.type === "mediaError") return text.undecodable;
   return text.retrying(text.unreachable);
 }

@@ -1,31 +1,47 @@
 import type { Playback } from "./playback.ts";
-import { playerStrings as text } from "./player-strings.ts";
 import { LIVE_WITHIN_MS } from "./rewind.ts";
 import { RewindBar, type RewindParts } from "./rewind-bar.ts";
 
 const LIVE_TOLERANCE_SECONDS = LIVE_WITHIN_MS / 1000;
 
-/** A button that changes between HLS and WebRTC. What fails in real time goes on by HLS, and is told. */
+/** A button that changes between HLS and WebRTC. */
 export function offerRealTime(
   button: HTMLElement,
   playback: Playback,
   tell: (sentence: string | null) => void,
   signal: AbortSignal,
-): { show(): void } {
+): void {
   button.hidden = !playback.hasRealTime;
-  const show = (): void => button.setAttribute("aria-pressed", String(playback.isRealTime));
-  const onFailed = (): void => {
-    show();
-    tell(text.noRealTime);
-  };
   const change = (): void => {
     tell(null);
     if (playback.isRealTime) playback.playHls();
-    else playback.playRealTime(onFailed);
-    show();
+    else playback.playRealTime();
   };
   button.addEventListener("click", change, { signal });
-  return { show };
+}
+
+/** A live picture that stands still for so long has words. */
+const STILL_MS = 3000;
+
+/** Says that a live picture stands still, and when it moves again. */
+export function sayWhenStill(video: HTMLVideoElement, say: (isStill: boolean) => void, signal: AbortSignal): void {
+  let still: ReturnType<typeof setTimeout> | undefined;
+  let isSaid = false;
+  const moves = (): void => {
+    clearTimeout(still);
+    if (isSaid) say(false);
+    isSaid = false;
+  };
+  const stands = (): void => {
+    clearTimeout(still);
+    still = setTimeout(() => {
+      isSaid = true;
+      say(true);
+    }, STILL_MS);
+  };
+  video.addEventListener("waiting", stands, { signal });
+  for (const event of ["playing", "pause", "emptied", "ended"]) video.addEventListener(event, moves, { signal });
+  signal.addEventListener("abort", () => clearTimeout(still));
 }
 
 /** Tells the controls what live means here: the position that hls.js aims at, not the end of what is loaded. */
@@ -51,15 +67,11 @@ export function offerRewind(
   video: HTMLVideoElement,
   parts: RewindParts,
   playback: Playback,
-  onMove: () => void,
   signal: AbortSignal,
 ): RewindBar {
   const controls = {
     timeline: () => playback.timeline(),
-    goTo: (dateMs: number | null) => {
-      playback.goTo(dateMs);
-      onMove();
-    },
+    goTo: (dateMs: number | null) => playback.goTo(dateMs),
     playlist: () => playback.src,
   };
   const bar = new RewindBar(parts, controls, signal);

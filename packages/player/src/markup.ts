@@ -19,6 +19,7 @@ export function markup(live: boolean, isLatencyShown: boolean): string {
       <span slot="centered-chrome" class="w-player-loading" role="status" aria-label="${text.loading}" noautohide></span>
       <div slot="top-chrome" class="w-player-top" noautohide>
         <p class="w-player-problem" role="status" hidden></p>
+        <slot name="top"></slot>
       </div>
       ${live ? rewindBar : seekBar}
       <media-control-bar>
@@ -31,6 +32,8 @@ export function markup(live: boolean, isLatencyShown: boolean): string {
         <span class="w-player-space"></span>
         <select class="w-player-quality" aria-label="${text.quality}" title="${text.quality}" hidden></select>
         ${live ? "" : `<select class="w-player-rate" aria-label="${text.speed}" title="${text.speed}">${RATES.map(rateOption).join("")}</select>`}
+        <slot name="controls"></slot>
+        <media-airplay-button></media-airplay-button>
         <media-pip-button></media-pip-button>
         <media-fullscreen-button></media-fullscreen-button>
       </media-control-bar>

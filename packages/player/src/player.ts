@@ -1,3 +1,4 @@
+import "media-chrome/media-airplay-button";
 import "media-chrome/media-controller";
 import "media-chrome/media-control-bar";
 import "media-chrome/media-fullscreen-button";
@@ -9,10 +10,11 @@ import "media-chrome/media-play-button";
 import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
 import type MediaTimeRange from "media-chrome/media-time-range";
-import type { PlaybackFigures, PlaybackListener } from "./hls-playback.ts";
-import { keepLive, offerRealTime, offerRewind } from "./live-controls.ts";
+import type { PlaybackFigures } from "./hls-playback.ts";
+import { keepLive, offerRealTime, offerRewind, sayWhenStill } from "./live-controls.ts";
 import { markup } from "./markup.ts";
-import { Playback } from "./playback.ts";
+import { pictureAt } from "./pictures/storyboard.ts";
+import { Playback, type WaysListener } from "./playback.ts";
 import { reportPlayback, sendReport } from "./playback-report.ts";
 import { playerStrings as text } from "./player-strings.ts";
 import { positionText } from "./position-text.ts";
@@ -28,6 +30,15 @@ export interface PlayerOptions {
   readonly label: string;
   /** Address of a picture to show until the video plays. */
   readonly poster?: string;
+  /** Whether it starts by itself; true where absent. */
+  readonly isStarting?: boolean;
+  /** True where absent: browsers let no page start with sound before somebody used it. */
+  readonly isMuted?: boolean;
+  readonly isLooping?: boolean;
+  /** Tries WebRTC too, and takes what shows a picture first. */
+  readonly isLowLatency?: boolean;
+  /** Where a recording begins. */
+  readonly startSeconds?: number | null;
   /** Shows how far the picture is behind the source. */
   readonly isLatencyShown?: boolean;
   /** Reports the playback of this id to the server; nothing is reported where it is absent. */
@@ -40,12 +51,18 @@ export interface PlayerListener {
   onVideo?(video: HTMLVideoElement): void;
   /** A live video came to its end. */
   onEnded?(): void;
+  /** The server refused the viewer. Without it, the player says so and tries again. */
+  onDenied?(): void;
+  /** A live picture stands still, or moves again. */
+  onStill?(isStill: boolean): void;
 }
 
 /** A player that is on the page. */
 export interface MountedPlayer {
   /** Continues at another address of the same video, such as one with a newer token. */
   moveTo(src: string): void;
+  /** Returns a live stream to its edge. */
+  goLive(): void;
 }
 
 /**
@@ -58,13 +75,15 @@ export function mountPlayer(
   listener: PlayerListener,
   signal: AbortSignal,
 ): MountedPlayer {
-  const { src, live, label, poster, isLatencyShown = false, reportedAs } = options;
+  const { src, live, label, poster, isLatencyShown = false, reportedAs, isMuted = true, isLooping = false } = options;
   place.innerHTML = markup(live, isLatencyShown);
   const video = part<HTMLVideoElement>(place, "video");
   const problem = part(place, ".w-player-problem");
   const latency = part(place, ".w-player-latency");
   video.setAttribute("aria-label", label);
   if (poster !== undefined) video.poster = poster;
+  video.muted = isMuted;
+  video.loop = isLooping && !live;
   listener.onVideo?.(video);
 
   const send = (body: string): void => sendReport(src, body);
@@ -77,8 +96,18 @@ export function mountPlayer(
   };
   const loading = part(place, ".w-player-loading");
   const menu = new QualityMenu(part(place, ".w-player-quality"), (quality) => playback.choose(quality));
+  const realTime = place.querySelector(".w-player-realtime");
   let rewind: RewindBar | null = null;
-  const ofPlayback: PlaybackListener = {
+  const ofPlayback: WaysListener = {
+    onDenied: () => {
+      listener.onDenied?.();
+      return listener.onDenied !== undefined;
+    },
+    onWay: (way, hasFailed) => {
+      realTime?.setAttribute("aria-pressed", String(way === "webrtc"));
+      latency.hidden ||= way === "webrtc";
+      if (hasFailed) tell(text.noRealTime);
+    },
     onFigures: (figures) => {
       listener.onFigures?.(figures);
       rewind?.show();
@@ -94,9 +123,15 @@ export function mountPlayer(
     onQualities: (list) => menu.offer(list),
     onShown: (quality) => menu.show(quality),
   };
-  const playback = new Playback(video, { src, live }, ofPlayback, signal);
-  if (live) rewind = controlLive(place, video, playback, { tell, latency }, signal);
-  else controlRecording(place, video, playback, signal);
+  const playback = new Playback(video, options, ofPlayback, signal);
+  if (live) {
+    rewind = controlLive(place, video, playback, tell, signal);
+    const sayStill = (isStill: boolean): void => {
+      tell(isStill ? text.reconnecting : null);
+      listener.onStill?.(isStill);
+    };
+    sayWhenStill(video, sayStill, signal);
+  } else controlRecording(place, video, playback, signal);
   // From the first picture on, the player's own indicator says that it waits, and a change of the address shows no poster again.
   const shown = (): void => {
     loading.hidden = true;
@@ -106,27 +141,25 @@ export function mountPlayer(
   offerSound(part(place, ".w-player-unmute"), video, signal);
   if (live) video.addEventListener("ended", () => listener.onEnded?.(), { signal });
   signal.addEventListener("abort", () => place.replaceChildren());
-  return { moveTo: (next) => playback.moveTo(next) };
+  return { moveTo: (next) => playback.moveTo(next), goLive: () => live && playback.goTo(null) };
 }
 
 function controlLive(
   place: ParentNode,
   video: HTMLVideoElement,
   playback: Playback,
-  { tell, latency }: { tell: (sentence: string | null) => void; latency: HTMLElement },
+  tell: (sentence: string | null) => void,
   signal: AbortSignal,
 ): RewindBar {
   const controller = part(place, "media-controller");
-  const button = part(place, ".w-player-realtime");
-  const realTime = offerRealTime(button, playback, tell, signal);
-  button.addEventListener("click", () => (latency.hidden ||= playback.isRealTime), { signal });
+  offerRealTime(part(place, ".w-player-realtime"), playback, tell, signal);
   keepLive(controller, video, playback, signal);
   const parts = {
     bar: part(place, ".w-player-seek"),
     range: part<HTMLInputElement>(place, ".w-player-rewind"),
     behind: part(place, ".w-player-behind"),
   };
-  return offerRewind(controller, video, parts, playback, () => realTime.show(), signal);
+  return offerRewind(controller, video, parts, playback, signal);
 }
 
 function controlRecording(place: ParentNode, video: HTMLVideoElement, playback: Playback, signal: AbortSignal): void {
@@ -139,7 +172,8 @@ function controlRecording(place: ParentNode, video: HTMLVideoElement, playback: 
       ratio: () => range.range.valueAsNumber,
       momentAt: (ratio) => {
         const seconds = ratio * video.duration;
-        return Number.isFinite(seconds) ? { words: positionText(seconds), seconds } : null;
+        if (!Number.isFinite(seconds)) return null;
+        return { words: positionText(seconds), picture: (pictures) => pictureAt(pictures, seconds) };
       },
       playlist: () => playback.src,
       growsEveryMs: null,

@@ -1,3 +1,4 @@
+import { pictureAtDate } from "./pictures/storyboard.ts";
 import { playerStrings as text } from "./player-strings.ts";
 import { positionText } from "./position-text.ts";
 import { LIVE_WITHIN_MS, type LiveTimeline } from "./rewind.ts";
@@ -62,7 +63,11 @@ export class RewindBar {
         ratio: () => range.valueAsNumber / Number(range.max),
         momentAt: (ratio) => {
           const length = Number(range.max);
-          return { words: behindText(length - ratio * length), seconds: ratio * length };
+          const dateMs = (controls.timeline()?.sinceMs ?? 0) + ratio * length * 1000;
+          return {
+            words: behindText(length - ratio * length),
+            picture: (pictures) => pictureAtDate(pictures, dateMs),
+          };
         },
         playlist: controls.playlist,
         growsEveryMs: PICTURES_AGAIN_MS,

@@ -1,9 +1,14 @@
 import { drawPicture, loadImage, PictureLoader } from "./pictures/picture-loader.ts";
-import { fetchStoryboard, pictureAt, type StoryboardPicture } from "./pictures/storyboard.ts";
+import { fetchStoryboard, type StoryboardPicture } from "./pictures/storyboard.ts";
 
 const BOX = { width: 160, height: 90 };
 /** A finger or a key leaves nothing hovering: what it showed goes by itself. */
 const SHOWN_MS = 1500;
+
+export interface PreviewedMoment {
+  readonly words: string;
+  picture(pictures: readonly StoryboardPicture[]): StoryboardPicture | null;
+}
 
 /** A bar that leads through a video. */
 export interface PreviewedBar {
@@ -14,8 +19,8 @@ export interface PreviewedBar {
   ratioAt(event: PointerEvent): number;
   /** The position that the bar has now, from 0 to 1. */
   ratio(): number;
-  /** What a place on the bar stands for: its words, and its picture's time in the list; null while that is not known. */
-  momentAt(ratio: number): { readonly words: string; readonly seconds: number } | null;
+  /** What a place on the bar stands for: its words, and its picture; null while that is not known. */
+  momentAt(ratio: number): PreviewedMoment | null;
   /** Address of the playlist whose pictures are shown. */
   playlist(): string;
   /** Pictures are added while the video plays: the list is read again after so long. */
@@ -40,11 +45,11 @@ export function showSeekPreview(bar: PreviewedBar, signal: AbortSignal): void {
   const loader = new PictureLoader(loadImage, (wanted, image) => drawPicture(picture, wanted, image, BOX));
   let pictures: readonly StoryboardPicture[] | null = null;
   let loadedAt = 0;
-  let seconds = 0;
+  let shown: PreviewedMoment | null = null;
   let hiding: ReturnType<typeof setTimeout> | undefined;
 
   const draw = (): void => {
-    const wanted = pictureAt(pictures ?? [], seconds);
+    const wanted = shown?.picture(pictures ?? []);
     if (wanted && !preview.hidden) loader.want(wanted);
   };
   const isFresh = (): boolean => bar.growsEveryMs === null || performance.now() - loadedAt < bar.growsEveryMs;
@@ -64,7 +69,7 @@ export function showSeekPreview(bar: PreviewedBar, signal: AbortSignal): void {
     clearTimeout(hiding);
     const moment = bar.momentAt(ratio);
     if (!moment) return;
-    seconds = moment.seconds;
+    shown = moment;
     time.textContent = moment.words;
     preview.style.setProperty("--w-at", String(ratio));
     preview.hidden = false;

@@ -51,6 +51,7 @@ import { type Headroom, overviewRoutes } from "./overview/index.ts";
 import {
   accessTrialRoutes,
   ContentGate,
+  oembedRoutes,
   ownerTokenRoutes,
   PlayableFinder,
   playbackRoutes,
@@ -259,7 +260,9 @@ export function createDomains(options: DomainOptions): Domains {
     clusterKeys: () => clusterKeys(deps),
     async routes(app, player = null, docs = null) {
       await addRoutes(app, parts, work);
-      if (player !== null) watchPages(app, { playables, ...player });
+      const hasOembed = player !== null && deps.isPublicUrlSet;
+      if (player !== null) watchPages(app, { playables, hasOembed, ...player });
+      if (hasOembed) oembedRoutes(app, { playables, publicUrl: () => publicAddress.latest });
       docsRoutes(app, { source: docs, version, clock: deps.clock });
     },
     ensureFirstAccount: (presetKey) => ensureAccount(db, { presetKey, newKey: newApiKey, now: clock.now() }),

@@ -16,12 +16,13 @@ const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.u
 const DOCUMENTS = fileURLToPath(new URL("../../../../docs", import.meta.url));
 
 /** Addresses below these are answers for programs, never a page of the dashboard. */
-const RESERVED_PREFIXES = ["/api/", "/data/", "/analytics/", "/packages/", ...MEDIA_PREFIXES];
+const RESERVED_PREFIXES = ["/api/", "/data/", "/analytics/", "/packages/", "/oembed", ...MEDIA_PREFIXES];
 
 /** Any page may read these: players are embedded everywhere. */
 export const OPEN_PREFIXES = [
   "/api/playback/",
   "/analytics/",
+  "/oembed",
   ...["/api/data", "/data"].flatMap((data) => [`${data}/analytics/`, `${data}/views/query/total/`]),
 ];
 

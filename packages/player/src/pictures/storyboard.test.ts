@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseStoryboard, pictureAt, storyboardAddress } from "./storyboard.ts";
+import { parseStoryboard, pictureAt, pictureAtDate, storyboardAddress } from "./storyboard.ts";
 
 const BASE = "https://weir.test/asset/hls/abcd/thumbnails/thumbnails.vtt?jwt=a.b";
 const FILES = "https://weir.test/asset/hls/abcd/thumbnails";
@@ -42,4 +42,19 @@ test("the list lies beside the playlist and takes the same credentials", () => {
     "/asset/hls/abcd/thumbnails/thumbnails.vtt?jwt=a.b",
   );
   expect(storyboardAddress("/hls/abcd/index.m3u8")).toBe("/hls/abcd/thumbnails/thumbnails.vtt");
+});
+
+test("a picture of a live stream is found by when it was, as its list moves on", () => {
+  const cue = (name: string, at: string, file: string) => `${name}\n${at} --> 00:00:59.000\n${file}\n`;
+  const text = [
+    "WEBVTT\n",
+    cue("2026-01-01T00:00:05.000Z", "00:00:05.000", "a.jpg"),
+    cue("2026-01-01T00:01:05.000Z", "00:00:10.000", "b.jpg"),
+  ].join("\n");
+  const pictures = parseStoryboard(text, "http://w/hls/x/thumbnails/");
+  const at = (time: string) => pictureAtDate(pictures, Date.parse(`2026-01-01T${time}Z`))?.url;
+  expect(["00:00:00", "00:00:30", "00:02:00"].map(at)).toEqual(
+    ["a.jpg", "a.jpg", "b.jpg"].map((name) => `http://w/hls/x/thumbnails/${name}`),
+  );
+  expect(pictureAtDate(parseStoryboard("WEBVTT\n\n00:01.000 --> 00:02.000\nc.jpg\n", "http://w/"), 0)).toBeNull();
 });

@@ -8,11 +8,23 @@ const MAX_TRIES = 2;
 /** Candidates of the network's own addresses are there at once. */
 const GATHER_MS = 500;
 
+/** A playback by WebRTC. */
+export interface WebrtcPlayback {
+  /** Goes on in another video element, without a new connection. */
+  moveTo(video: HTMLVideoElement): void;
+}
+
 /**
  * Plays a live stream by WebRTC (WHEP) in a video element until the signal aborts: half a second behind its broadcaster. `onFailed` is called once,
  * when it does not play or no longer does; then another way has to be found.
  */
-export function playWebrtc(video: HTMLVideoElement, url: string, onFailed: () => void, signal: AbortSignal): void {
+export function playWebrtc(
+  first: HTMLVideoElement,
+  url: string,
+  onFailed: () => void,
+  signal: AbortSignal,
+): WebrtcPlayback {
+  let video = first;
   let tries = 0;
   let connection: Connection | null = null;
   let frames = 0;
@@ -48,6 +60,15 @@ export function playWebrtc(video: HTMLVideoElement, url: string, onFailed: () =>
     video.srcObject = null;
   });
   connect();
+  return {
+    moveTo: (next) => {
+      next.srcObject = video.srcObject;
+      video.srcObject = null;
+      video = next;
+      frames = 0;
+      connection?.moveTo(next);
+    },
+  };
 }
 
 /** The server refused, so the player does not ask again. */
@@ -55,7 +76,7 @@ class Refused extends Error {}
 
 /** One WHEP connection. */
 class Connection {
-  readonly #video: HTMLVideoElement;
+  #video: HTMLVideoElement;
   readonly #peer = new RTCPeerConnection();
   readonly #media = new MediaStream();
   readonly #abort = new AbortController();
@@ -82,6 +103,11 @@ class Connection {
     await this.#peer.setRemoteDescription({ type: "answer", sdp: await response.text() });
     this.#video.srcObject = this.#media;
     await this.#video.play().catch(() => {});
+  }
+
+  moveTo(video: HTMLVideoElement): void {
+    this.#video = video;
+    video.play().catch(() => {});
   }
 
   close(): void {

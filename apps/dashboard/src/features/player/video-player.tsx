@@ -48,9 +48,11 @@ function PlayerOfPath({ src, live = false, label, onFigures, onVideo }: Props) {
       element.addEventListener("figures", ({ detail }: CustomEventInit<PlaybackFigures>) => {
         if (detail) report.current?.(detail);
       });
+      element.addEventListener("videochange", () => {
+        if (element.video) show.current?.(element.video);
+      });
       player.current = element;
       frame.current.append(element);
-      if (element.video) show.current?.(element.video);
     });
     return () => {
       isGone = true;

@@ -1,8 +1,4 @@
-/** The credential of a viewer: a signed token or an access key. */
-export interface Credential {
-  readonly name: "jwt" | "accessKey";
-  readonly value: string;
-}
+import type { Credential } from "../../../../../packages/player/src/index.ts";
 
 const NAMES = ["jwt", "accessKey"] as const;
 
@@ -28,22 +24,4 @@ function credentialIn(values: Record<string, unknown>): Credential | null {
     if (typeof value === "string" && value !== "") return { name, value };
   }
   return null;
-}
-
-/** The playlist of a playback id, with the credential in its query. */
-export function playlistAddress(playbackId: string, credential: Credential | null): string {
-  return addressOf(`/hls/${encodeURIComponent(playbackId)}/index.m3u8`, [], credential);
-}
-
-/** A picture of the video at the size of a page, with the credential in its query. */
-export function posterAddress(path: string, credential: Credential | null): string {
-  return addressOf(path, [["width", "1280"]], credential);
-}
-
-function addressOf(path: string, query: readonly [string, string][], credential: Credential | null): string {
-  const all = new URLSearchParams([
-    ...query,
-    ...(credential ? [[credential.name, credential.value]] : []),
-  ] as string[][]);
-  return all.size > 0 ? `${path}?${all}` : path;
 }

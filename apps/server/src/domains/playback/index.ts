@@ -1,6 +1,7 @@
 /** Public interface of playback. */
 export { accessTrialRoutes } from "./access-trial-routes.ts";
 export { ContentGate } from "./content-gate.ts";
+export { oembedRoutes } from "./oembed.ts";
 export { ownerTokenRoutes } from "./owner-token-routes.ts";
 export { PlayableFinder } from "./playable-finder.ts";
 export { playbackRoutes } from "./playback-routes.ts";

@@ -24,12 +24,13 @@ const PLAYABLE: PlayableRow = {
   originals_for_keys_only: false,
 };
 
-async function get(address: string, row: Partial<PlayableRow> | null) {
+async function get(address: string, row: Partial<PlayableRow> | null, hasOembed = false) {
   const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "https://video.example.com" });
   app.addHook("onRequest", async (request) => markOrigin(request, "https://video.example.com"));
   watchPages(app, {
     playables: { find: async () => (row === null ? undefined : { ...PLAYABLE, ...row }) },
     mediaOrigin: "https://s3.test",
+    hasOembed,
     template: "<html><head><title>Video</title></head></html>",
   });
   return app.inject(address);
@@ -66,6 +67,14 @@ test("a gated video's page tells neither its name nor its picture", async () => 
   expect(body).toContain("<title>Video</title>");
   expect(body).not.toContain("Stage");
   expect(body).not.toContain("og:image");
+});
+
+test("the page of a public video says where oEmbed describes it, if the server does", async () => {
+  const href = `https://video.example.com/oembed?url=${encodeURIComponent("https://video.example.com/watch/abcd1234abcd1234")}`;
+  const tag = `<link rel="alternate" type="application/json+oembed" href="${href}" />`;
+  expect((await get("/watch/abcd1234abcd1234", {}, true)).body).toContain(tag);
+  expect((await get("/watch/abcd1234abcd1234", {})).body).not.toContain("oembed");
+  expect((await get("/watch/abcd1234abcd1234", { policy: { type: "jwt" } }, true)).body).not.toContain("oembed");
 });
 
 test("any page may embed a player, or those of the policy's origins", async () => {

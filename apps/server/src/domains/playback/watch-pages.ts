@@ -9,6 +9,8 @@ export interface WatchPageDeps {
   readonly playables: Pick<PlayableFinder, "find">;
   /** The built page: HTML with a `<title>`. */
   readonly template: string;
+  /** Whether the server answers oEmbed. */
+  readonly hasOembed?: boolean;
   /** Another origin that this server redirects media to; null without one. */
   readonly mediaOrigin: string | null;
 }
@@ -29,7 +31,9 @@ export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
       setHeaders(reply, kind === "watch" ? "'none'" : ancestorsOf(row?.policy), deps.mediaOrigin);
       if (!row || row.suspended) return reply.code(404).send(pageOf(deps.template, TITLE, ""));
       const title = titleOf(row);
-      return reply.send(pageOf(deps.template, title, tagsOf(row, title, originOf(request))));
+      const publicUrl = originOf(request);
+      const oembed = deps.hasOembed && isPublic(row) ? oembedTag(row, publicUrl) : "";
+      return reply.send(pageOf(deps.template, title, tagsOf(row, title, publicUrl) + oembed));
     });
 }
 
@@ -99,6 +103,12 @@ function tagsOf(row: PlayableRow, title: string, publicUrl: string): string {
       content === null ? [] : [`<meta property="${property}" content="${escaped(content)}" />`],
     )
     .join("\n    ");
+}
+
+/** Tells sites where the page's player is described (oembed.com, discovery). */
+function oembedTag(row: PlayableRow, publicUrl: string): string {
+  const url = `${publicUrl}/oembed?${new URLSearchParams({ url: `${publicUrl}/watch/${row.playback_id}` })}`;
+  return `\n    <link rel="alternate" type="application/json+oembed" href="${escaped(url)}" />`;
 }
 
 function pageOf(template: string, title: string, tags: string): string {
