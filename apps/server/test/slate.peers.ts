@@ -184,8 +184,8 @@ test(
     expect(await recordedSeconds(mp4Url)).toBeCloseTo(sourceSegmentsDuration, 0);
     for (const kind of ["hls", "shaka5"] as const) {
       const player = await ForeignPlayer.play(arena.browser, kind, recordingUrl, false);
-      const isOver = async () => (await player.state()).hasEnded;
-      await expect.poll(isOver, { timeout: 60_000, interval: 500 }).toBe(true);
+      const state = () => player.state();
+      await expect.poll(state, { timeout: 90_000, interval: 500 }).toMatchObject({ hasEnded: true });
       const { longestStallMs, errors, frames } = await player.state();
       console.log(`${kind}: ${frames} pictures, longest stall ${Math.round(longestStallMs)} ms; ${errors.join(", ")}`);
       expect(frames).toBeGreaterThan(sourceSegmentsDuration * 30 - 30);
