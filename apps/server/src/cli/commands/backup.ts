@@ -74,7 +74,7 @@ async function practise(
   cli.print.result(
     report,
     [
-      `The backup of ${timeOf(takenAt)} starts: ${streams} streams, ${recordings} recordings, ${assets} assets; ${played - failures.length} of ${played} tried play.`,
+      `The backup of ${timeOf(takenAt)} starts (streams: ${streams}, recordings: ${recordings}, assets: ${assets}). Played: ${played - failures.length} of the newest ${played}.`,
       ...failures,
     ].join("\n"),
   );
