@@ -107,6 +107,22 @@ test("of a window the oldest leave one at a time; the init segment in force and 
   expect(list.segment(100)).toBeNull();
 });
 
+test("moments with a picture are some seconds apart, count from the first that is listed, and stay when the window moves on", () => {
+  const list = filled(300, 120);
+  list.add(segment(300, { isIndependent: false }));
+  list.add(segment(301));
+  const before = list.moments(() => 10);
+  const [first] = before;
+  expect([first?.seconds, first?.programDateTimeMs]).toEqual([0, list.sinceMs]);
+  expect(before.map(({ msn }) => msn).slice(-3)).toEqual([290, 295, 301]);
+  expect(before.at(-1)?.endSeconds).toBe(((list.lastMsn + 1) * 2_000 - ((list.sinceMs ?? 0) - START)) / 1000);
+  for (let msn = 302; msn < 330; msn++) list.add(segment(msn));
+  const after = list.moments(() => 10);
+  const kept = before.filter(({ programDateTimeMs }) => programDateTimeMs > (list.sinceMs ?? 0) + 10_000);
+  expect(after.map(({ msn }) => msn)).toEqual(expect.arrayContaining(kept.map(({ msn }) => msn)));
+  expect(after[1]?.seconds).toBe(((after[1]?.programDateTimeMs ?? 0) - (list.sinceMs ?? 0)) / 1000);
+});
+
 test("a delta update has what is new, and merged it is the whole list", () => {
   const list = filled(1_500, 2_000);
   let known = merged(new Map(), textOf(list));

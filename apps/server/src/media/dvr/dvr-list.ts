@@ -53,6 +53,7 @@ export interface PlacedSegment extends DvrSegment {
 /** The beginning of a segment that decodes alone. */
 export interface DvrMoment {
   readonly msn: number;
+  /** By the clock, from the first moment of the list. */
   readonly seconds: number;
   readonly endSeconds: number;
   readonly programDateTimeMs: number;
@@ -70,8 +71,6 @@ export class DvrList {
   /** Rows of the first block that nobody can ask for any more. */
   #listed = { index: 0, seconds: 0 };
   #count = 0;
-  /** Of rows that are not kept any more. */
-  #forgottenSeconds = 0;
   #map = "";
   /** The init segment in force before the first listed row. */
   #mapBefore = "";
@@ -165,7 +164,7 @@ export class DvrList {
     return this.#runs.unrendered(this.#blocks, Math.ceil(index / BLOCK_ROWS), this.#fullBlocks);
   }
 
-  /** Where viewers can go back to and see a picture at once, some seconds apart: `apartFor` the length of the list. Seconds count from the first segment ever. */
+  /** Where viewers can go back to and see a picture at once, some seconds apart: `apartFor` the length of the list. */
   moments(apartFor: (seconds: number) => number): readonly DvrMoment[] {
     const { lastMsn } = this;
     if (this.#moments?.lastMsn !== lastMsn) this.#moments = { lastMsn, found: this.#momentsApart(apartFor) };
@@ -173,20 +172,28 @@ export class DvrList {
   }
 
   #momentsApart(apartFor: (seconds: number) => number): readonly DvrMoment[] {
+    const since = this.sinceMs ?? 0;
     const apart = apartFor(this.#listed.seconds);
     const moments: DvrMoment[] = [];
-    let [seconds, index, last] = [this.#forgottenSeconds, 0, -1];
+    let [index, last, endSeconds] = [0, -1, 0];
     for (const block of this.#blocks)
       for (let at = 0; at < block.count; at++, index++) {
-        const slot = Math.floor(seconds / apart);
-        if (index >= this.#listed.index && slot !== last && block.hasPicture(at)) {
-          const { msn, programDateTimeMs } = block.segmentAt(at);
-          moments.push({ msn, seconds, programDateTimeMs, endSeconds: 0 });
+        if (index < this.#listed.index) continue;
+        const programDateTimeMs = block.timeAt(at);
+        // By the clock, so that a moment stays one when the window has moved on.
+        const slot = Math.floor(programDateTimeMs / (apart * 1000));
+        if (slot > last && block.hasPicture(at)) {
+          moments.push({
+            msn: block.msnAt(at),
+            programDateTimeMs,
+            seconds: (programDateTimeMs - since) / 1000,
+            endSeconds,
+          });
           last = slot;
         }
-        seconds += block.secondsAt(at);
+        endSeconds = (programDateTimeMs - since) / 1000 + block.secondsAt(at);
       }
-    return moments.map((each, nth) => ({ ...each, endSeconds: moments[nth + 1]?.seconds ?? seconds }));
+    return moments.map((each, nth) => ({ ...each, endSeconds: moments[nth + 1]?.seconds ?? endSeconds }));
   }
 
   /** The list, the same for all viewers; as a delta update, unless it has ended. */
@@ -326,8 +333,7 @@ export class DvrList {
   }
 
   #forgetBlock(): void {
-    const gone = this.#blocks.shift();
-    for (let at = 0; gone && at < gone.count; at++) this.#forgottenSeconds += gone.secondsAt(at);
+    this.#blocks.shift();
     this.#runs.forgetFirst();
     this.#count -= BLOCK_ROWS;
     this.#listed = { ...this.#listed, index: this.#listed.index - BLOCK_ROWS };

@@ -122,6 +122,11 @@ export class SegmentBlock {
     return this.#msn[at] ?? 0;
   }
 
+  /** Milliseconds since the epoch. */
+  timeAt(at: number): number {
+    return this.#timeMs[at] ?? 0;
+  }
+
   secondsAt(at: number): number {
     return this.#seconds[at] ?? 0;
   }

@@ -72,7 +72,7 @@ export function storyboardText(
 export interface Moment {
   /** Number of the segment that begins with the picture. */
   readonly msn: number;
-  /** From the first second of the session, without what is missing between its segments. */
+  /** By the clock, from the first moment that viewers can go back to now. */
   readonly seconds: number;
   readonly endSeconds: number;
   readonly programDateTimeMs: number;
