@@ -8,6 +8,7 @@ import {
   segmentText,
 } from "@weir/formats/hls";
 import { BlockRuns } from "./block-runs.ts";
+import { type DvrMoment, momentsIn } from "./dvr-moments.ts";
 import { ListText } from "./list-text.ts";
 import {
   BLOCK_ROWS,
@@ -28,6 +29,8 @@ const TIME_EVERY_MS = 60_000;
 const MAX_FILLED = 1_000;
 /** How long segments that left the list can be asked for, or as long as the list is if that is less: who has just read it may. */
 const SERVED_AFTER_SECONDS = 3_600;
+/** Numbers after which a segment that has no place yet will have none. */
+const SETTLED_MSNS = 64;
 /** Of old segments that leave the list with a new one. */
 const MAX_LEAVING = 2;
 
@@ -50,15 +53,6 @@ export interface PlacedSegment extends DvrSegment {
   readonly place: DvrPlace | null;
 }
 
-/** The beginning of a segment that decodes alone. */
-export interface DvrMoment {
-  readonly msn: number;
-  /** By the clock, from the first moment of the list. */
-  readonly seconds: number;
-  readonly endSeconds: number;
-  readonly programDateTimeMs: number;
-}
-
 /** The list of one rendition from its first second, or of a window behind the edge. */
 export class DvrList {
   /** Seconds; infinite for a whole session. */
@@ -78,6 +72,10 @@ export class DvrList {
   #isAllIndependent = true;
   #lastMinute = Number.NaN;
   #moments: { readonly lastMsn: number; readonly found: readonly DvrMoment[] } | null = null;
+  /** The highest number that has a place. */
+  #placed = -1;
+  readonly #keyframes = { bits: 0, seconds: 0, peak: 0 };
+  #iFrames: { readonly key: string; readonly text: ListText | null } | null = null;
   #whole: { readonly version: number; readonly text: ListText } | null = null;
   #delta: { readonly version: number; readonly text: ListText } | null = null;
 
@@ -144,7 +142,15 @@ export class DvrList {
   /** The recorder has put the segment there. */
   place(msn: number, place: DvrPlace): void {
     const found = this.#find(msn);
-    found?.block.place(found.at, place);
+    if (!found) return;
+    found.block.place(found.at, place);
+    this.#placed = Math.max(this.#placed, msn);
+    const bits = (place.keyframeBytes ?? 0) * 8;
+    if (bits === 0) return;
+    const seconds = Math.max(found.block.secondsAt(found.at), 0.001);
+    this.#keyframes.bits += bits;
+    this.#keyframes.seconds += seconds;
+    this.#keyframes.peak = Math.max(this.#keyframes.peak, bits / seconds);
   }
 
   /** Null for a number that is not here (any more). */
@@ -167,33 +173,9 @@ export class DvrList {
   /** Where viewers can go back to and see a picture at once, some seconds apart: `apartFor` the length of the list. */
   moments(apartFor: (seconds: number) => number): readonly DvrMoment[] {
     const { lastMsn } = this;
-    if (this.#moments?.lastMsn !== lastMsn) this.#moments = { lastMsn, found: this.#momentsApart(apartFor) };
+    if (this.#moments?.lastMsn !== lastMsn)
+      this.#moments = { lastMsn, found: momentsIn(this.#blocks, this.#listed.index, apartFor(this.#listed.seconds)) };
     return this.#moments.found;
-  }
-
-  #momentsApart(apartFor: (seconds: number) => number): readonly DvrMoment[] {
-    const since = this.sinceMs ?? 0;
-    const apart = apartFor(this.#listed.seconds);
-    const moments: DvrMoment[] = [];
-    let [index, last, endSeconds] = [0, -1, 0];
-    for (const block of this.#blocks)
-      for (let at = 0; at < block.count; at++, index++) {
-        if (index < this.#listed.index) continue;
-        const programDateTimeMs = block.timeAt(at);
-        // By the clock, so that a moment stays one when the window has moved on.
-        const slot = Math.floor(programDateTimeMs / (apart * 1000));
-        if (slot > last && block.hasPicture(at)) {
-          moments.push({
-            msn: block.msnAt(at),
-            programDateTimeMs,
-            seconds: (programDateTimeMs - since) / 1000,
-            endSeconds,
-          });
-          last = slot;
-        }
-        endSeconds = (programDateTimeMs - since) / 1000 + block.secondsAt(at);
-      }
-    return moments.map((each, nth) => ({ ...each, endSeconds: moments[nth + 1]?.seconds ?? endSeconds }));
   }
 
   /** The list, the same for all viewers; as a delta update, unless it has ended. */
@@ -205,6 +187,60 @@ export class DvrList {
     }
     if (this.#whole?.version !== version) this.#whole = { version, text: this.#write(edge, 0) };
     return this.#whole.text;
+  }
+
+  /** What must be done before the list of keyframes can be written within a turn of the event loop. */
+  *unrenderedIFrames(): Generator<() => void, void> {
+    for (const [nth, block] of this.#blocks.entries())
+      if (!block.hasIFrames && this.#isSettled(nth)) yield () => void block.iFrames(0, BLOCK_ROWS, true);
+  }
+
+  /** The list of the keyframes of what is placed; null without any. */
+  iFrames(edge: Pick<DvrEdge, "targetDuration" | "lowLatency">): ListText | null {
+    const key = `${this.#placed} ${this.#listed.index} ${edge.lowLatency === null}`;
+    if (this.#iFrames?.key !== key) this.#iFrames = { key, text: this.#writeIFrames(edge) };
+    return this.#iFrames.text;
+  }
+
+  /** Bits per second; null without keyframes. */
+  get iFrameRates(): { readonly bandwidth: number; readonly averageBandwidth: number } | null {
+    const { bits, seconds, peak } = this.#keyframes;
+    return bits > 0 ? { bandwidth: Math.ceil(peak), averageBandwidth: Math.ceil(bits / seconds) } : null;
+  }
+
+  #writeIFrames({ targetDuration, lowLatency }: Pick<DvrEdge, "targetDuration" | "lowLatency">): ListText | null {
+    const found = this.#find(this.#placed);
+    if (!found || this.iFrameRates === null) return null;
+    const to = this.#blocks.indexOf(found.block) * BLOCK_ROWS + found.at + 1;
+    const first = this.#listed.index;
+    if (to <= first) return null;
+    const header = playlistHeader({
+      ...{ targetDuration, mediaSequence: this.lastMsn + 1 - this.length, discontinuitySequence: this.#breaksBefore },
+      ...{ independentSegments: true, iFramesOnly: true, ending: lowLatency ? "live" : "ended" },
+    });
+    const startsWithMap = this.#mapBefore !== "" && this.#at(first).block.mapAt(this.#at(first).at) === null;
+    const map = startsWithMap ? `#EXT-X-MAP:URI="${this.#mapBefore}"\n` : "";
+    return ListText.of(
+      header + map,
+      this.#iFramePieces(first, to),
+      playlistEnd({ ending: lowLatency ? "live" : "ended" }, ""),
+    );
+  }
+
+  *#iFramePieces(first: number, to: number): Generator<ListPiece, void> {
+    for (let index = first; index < to; ) {
+      const nth = Math.floor(index / BLOCK_ROWS);
+      const at = index % BLOCK_ROWS;
+      const end = Math.min(BLOCK_ROWS, at + to - index);
+      yield (this.#blocks[nth] as SegmentBlock).iFrames(at, end, this.#isSettled(nth));
+      index += end - at;
+    }
+  }
+
+  /** Whether no row of a block will be placed any more: they are placed in order, nearly. */
+  #isSettled(nth: number): boolean {
+    const block = this.#blocks[nth];
+    return block?.isFull === true && this.#placed >= block.msnAt(BLOCK_ROWS - 1) + SETTLED_MSNS;
   }
 
   /** The listed segments that are older than the skip boundary. */

@@ -83,8 +83,12 @@ export async function storedList(
 
 function placedOf(segment: StoredSegment, { timescale }: StoredTrack): PlacedSegment {
   const { msn, durationTicks, programDateTimeMs, discontinuity, isIndependent = false, gap, init } = segment;
-  const { epoch, span, offset, length } = segment;
+  const { epoch, span, offset, length, keyframeBytes } = segment;
   const seconds = durationTicks / timescale;
   const shown = { msn, seconds, programDateTimeMs, discontinuity, isIndependent: gap || isIndependent };
-  return { ...shown, init: gap ? null : init, place: gap ? null : { epoch, span, offset, length } };
+  return {
+    ...shown,
+    init: gap ? null : init,
+    place: gap ? null : { epoch, span, offset, length, ...(keyframeBytes !== undefined && { keyframeBytes }) },
+  };
 }

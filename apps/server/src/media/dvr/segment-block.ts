@@ -1,5 +1,5 @@
 import { constants, deflateRawSync } from "node:zlib";
-import { segmentText } from "@weir/formats/hls";
+import { type PlaylistSegment, segmentText } from "@weir/formats/hls";
 import { spanName } from "../stored/layout.ts";
 
 /** Rows of a block: a quarter of an hour of segments of 2 s. */
@@ -25,6 +25,8 @@ export interface DvrPlace {
   readonly span: string;
   readonly offset: number;
   readonly length: number;
+  /** Where its first picture ends, if that decodes alone. */
+  readonly keyframeBytes?: number;
 }
 
 /** Consecutive rows as the lines of a playlist, and the same compressed, to be joined with other pieces. */
@@ -66,6 +68,9 @@ export class SegmentBlock {
   readonly #spanMsn = new Float64Array(BLOCK_ROWS).fill(-1);
   readonly #offset = new Uint32Array(BLOCK_ROWS);
   readonly #length = new Uint32Array(BLOCK_ROWS);
+  readonly #keyframeBytes = new Uint32Array(BLOCK_ROWS);
+  /** The lines of the keyframes alone, once it is full and all are known. */
+  #iFrames: ListPiece | null = null;
   /** The lines of the rows that are written so far. */
   #lines: Buffer = Buffer.alloc(0);
   /** End of each row in `#lines`. */
@@ -93,7 +98,8 @@ export class SegmentBlock {
     this.#seconds[at] = segment.seconds;
   }
 
-  place(at: number, { epoch, span, offset, length }: DvrPlace): void {
+  place(at: number, { epoch, span, offset, length, keyframeBytes = 0 }: DvrPlace): void {
+    this.#keyframeBytes[at] = keyframeBytes;
     this.#epoch[at] = epoch;
     this.#spanMsn[at] = Number(span.slice(span.indexOf("-") + 1, span.indexOf(".")));
     this.#offset[at] = offset;
@@ -178,6 +184,31 @@ export class SegmentBlock {
     return this.#lines.subarray(from === 0 ? 0 : this.#ends[from - 1], to === 0 ? 0 : this.#ends[to - 1]);
   }
 
+  get hasIFrames(): boolean {
+    return this.#iFrames !== null;
+  }
+
+  /** A line for each row: its keyframe, or a gap, so that the numbers are those of the other lists. Kept of a full block all of whose rows are `settled`. */
+  iFrames(from: number, to: number, isSettled: boolean): ListPiece {
+    const isWhole = from === 0 && to === BLOCK_ROWS;
+    if (this.#iFrames && isWhole) return this.#iFrames;
+    let text = "";
+    for (let at = from; at < to; at++) text += this.#iFrameLine(at);
+    const piece = pieceOf([Buffer.from(text, "latin1")]);
+    if (isWhole && isSettled) this.#iFrames = piece;
+    return piece;
+  }
+
+  keyframeBytesAt(at: number): number {
+    return this.#keyframeBytes[at] ?? 0;
+  }
+
+  #iFrameLine(at: number): string {
+    const length = this.keyframeBytesAt(at);
+    const line = { ...this.#lineAt(at), gap: length === 0, ...(length > 0 && { byteRange: { offset: 0, length } }) };
+    return segmentText(line, "");
+  }
+
   #write(to: number): void {
     if (this.#written >= to) return;
     let text = "";
@@ -189,8 +220,12 @@ export class SegmentBlock {
   }
 
   #line(at: number): string {
+    return segmentText(this.#lineAt(at), "");
+  }
+
+  #lineAt(at: number): PlaylistSegment {
     const { seconds, programDateTimeMs, discontinuity, init, msn } = this.segmentAt(at);
-    const line = {
+    return {
       uri: dvrName(msn),
       duration: seconds,
       gap: init === null,
@@ -199,7 +234,6 @@ export class SegmentBlock {
       map: this.mapAt(at) ?? "",
       parts: [],
     };
-    return segmentText(line, "");
   }
 
   #is(at: number, flag: number): boolean {

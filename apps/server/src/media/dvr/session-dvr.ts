@@ -6,7 +6,8 @@ import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import { storedBytesOf } from "../stored/live-rows.ts";
 import type { SegmentSource } from "../stored/session-media.ts";
-import { type DvrEdge, DvrList, type DvrMoment, type PlacedSegment } from "./dvr-list.ts";
+import { type DvrEdge, DvrList, type PlacedSegment } from "./dvr-list.ts";
+import type { DvrMoment } from "./dvr-moments.ts";
 
 /** Name of the playlists that go back. Those of live viewers stay as they are. */
 export const DVR_PLAYLIST = "dvr.m3u8";
@@ -15,6 +16,9 @@ export const DVR_PLAYLIST = "dvr.m3u8";
 const MOST_BEHIND = 100;
 /** In the multivariant playlist: from when on, in ms since the epoch, and how many seconds behind the live edge viewers can go back. */
 const SESSION_DATA = "weir.dvr";
+
+/** Name of the playlists of their keyframes alone. */
+export const DVR_I_FRAMES = "dvr-iframes.m3u8";
 
 /** What a session is rewound by. */
 export interface SessionDvrSettings {
@@ -103,8 +107,7 @@ export class SessionDvr {
     const known = this.#recorded.size;
     for (const { rendition } of rows) this.#recorded.add(rendition);
     if (this.#recorded.size > known) this.sync();
-    for (const { rendition, msn, gap, epoch, span, offset, length } of rows)
-      if (!gap) this.#lists.get(rendition)?.place(msn, { epoch, span, offset, length });
+    for (const { rendition, msn, gap, ...place } of rows) if (!gap) this.#lists.get(rendition)?.place(msn, place);
   }
 
   /** What must be rendered before `text` can answer within a turn of the event loop. */
@@ -119,6 +122,23 @@ export class SessionDvr {
     this.#take(live.rendition);
     const list = this.#lists.get(rendition);
     return list && list.length > 0 ? list.text(this.#edge(live), isDelta).in(coding) : null;
+  }
+
+  /** What must be rendered before `iFrames` can answer within a turn of the event loop. */
+  unrenderedIFrames(rendition: string): Iterable<() => void> {
+    return this.#lists.get(rendition)?.unrenderedIFrames() ?? [];
+  }
+
+  /** The list of a rendition's keyframes; null if none is known. */
+  iFrames(rendition: string, coding: "gzip" | null): CodedText | null {
+    const live = this.#outputs.playlist(rendition);
+    if (!live || !this.has(rendition)) return null;
+    return this.#lists.get(rendition)?.iFrames(this.#edge(live))?.in(coding) ?? null;
+  }
+
+  /** Bits per second of a rendition's keyframes; null if none is known. */
+  iFrameRates(rendition: string) {
+    return this.has(rendition) ? (this.#lists.get(rendition)?.iFrameRates ?? null) : null;
   }
 
   /** A segment of the live window, which must be retained while it is sent. */

@@ -7,7 +7,8 @@ import { ObjectNotFound } from "../../../platform/storage/object-store.ts";
 import type { DvrRecording, MediaCatalogue } from "../../../ports/index.ts";
 import { type DvrList, ENDED, type PlacedSegment } from "../../dvr/dvr-list.ts";
 import { storedList } from "../../dvr/earlier-rows.ts";
-import { DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
+import type { ListText } from "../../dvr/list-text.ts";
+import { DVR_I_FRAMES, DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
 import { archiveMultivariant } from "../../stored/archive-playlists.ts";
 import type { OpenMedia } from "../../stored/open-media.ts";
 import { readFirst, type SegmentSource } from "../../stored/session-media.ts";
@@ -74,6 +75,19 @@ export class DvrDelivery {
     return this.#settings.slices.forEach(unrendered, (render) => render(), { lookEvery: 1 }).then(send);
   }
 
+  /** The list of the keyframes of a live session. */
+  async iFrames(asked: MediaRequest<FileAddress>, source: LiveSource, dvr: SessionDvr): Promise<void> {
+    const { req, res, address, caching } = asked;
+    await this.#settings.slices.forEach(dvr.unrenderedIFrames(address.rendition), (render) => render(), {
+      lookEvery: 1,
+    });
+    const text = dvr.iFrames(address.rendition, codingOf(asked));
+    if (!text) return dvr.isReady ? sendNotFound(res) : sendUnavailable(res);
+    source.sent.bytes += text.bytes.byteLength;
+    source.sent.responses.playlist++;
+    sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text);
+  }
+
   /** A segment of a live session. */
   async segment(asked: MediaRequest<FileAddress>, source: LiveSource, dvr: SessionDvr, msn: number): Promise<void> {
     const { req, res, address, caching } = asked;
@@ -107,7 +121,8 @@ export class DvrDelivery {
     if (!viewing) return true;
     const { media } = found;
     const addresses = renditionAddresses(viewing, media.index.id, DVR_PLAYLIST);
-    const text = archiveMultivariant(media.renditions.values(), addresses);
+    const iFrameAddresses = renditionAddresses(viewing, media.index.id, DVR_I_FRAMES);
+    const text = archiveMultivariant(media.renditions.values(), addresses, iFrameAddresses);
     sendText(asked.res, 200, PLAYLIST_TYPE, text, asked.caching.multivariant);
     return true;
   }
@@ -120,16 +135,22 @@ export class DvrDelivery {
     const list = found && (await this.#listOf(found, rendition));
     if (!found || !list || skip === "invalid") return sendNotFound(res);
     const { media } = found;
-    const isKnown = file === DVR_PLAYLIST || dvrMsn !== null || list.hasInit(file);
+    const iFrames = file === DVR_I_FRAMES ? await this.#iFramesOf(list, media) : null;
+    const isKnown = file === DVR_PLAYLIST || iFrames !== null || dvrMsn !== null || list.hasInit(file);
     if (!isKnown) return sendNotFound(res);
     if (!asked.begin(admission)) return;
     if (file === DVR_PLAYLIST) {
-      const longest = [...media.renditions.values()].map(({ targetDuration }) => targetDuration);
-      const text = list.text({ ...ENDED, targetDuration: Math.max(...longest) }, false);
+      const text = list.text({ ...ENDED, targetDuration: longestOf(media) }, false);
       return sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text.in(codingOf(asked)));
     }
+    if (iFrames) return sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, iFrames.in(codingOf(asked)));
     if (dvrMsn === null) return this.#sendInit(asked, [media.media]);
     await this.#send(asked, timeline, list.segment(dvrMsn), [media.media]);
+  }
+
+  async #iFramesOf(list: DvrList, media: OpenMedia): Promise<ListText | null> {
+    await this.#settings.slices.forEach(list.unrenderedIFrames(), (render) => render(), { lookEvery: 1 });
+    return list.iFrames({ ...ENDED, targetDuration: longestOf(media) });
   }
 
   async #recording(streamId: string, sessionId: string | null) {
@@ -206,5 +227,8 @@ export class DvrDelivery {
 /** What is compressed once serves everybody; no second coding is kept. */
 const codingOf = ({ req }: MediaRequest): CodedText["coding"] & ("gzip" | null) =>
   codingFor(req.headers["accept-encoding"]?.replace(/\bbr\b/g, "")) === "gzip" ? "gzip" : null;
+
+const longestOf = ({ renditions }: OpenMedia): number =>
+  Math.max(...[...renditions.values()].map(({ targetDuration }) => targetDuration));
 
 const typeOf = (rendition: string): string => (rendition.startsWith("audio") ? "audio/mp4" : "video/mp4");

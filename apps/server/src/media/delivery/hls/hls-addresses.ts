@@ -36,7 +36,7 @@ export interface MediaPlace {
  * differently must not check access for one URL and serve another.
  */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:index\.m3u8|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|iframes\.m3u8|dvr\.m3u8|init-[0-9a-f]{8}\.mp4|d\d{1,15}\.m4s|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s|gap\.m4s))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:index\.m3u8|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|iframes\.m3u8|dvr\.m3u8|dvr-iframes\.m3u8|init-[0-9a-f]{8}\.mp4|d\d{1,15}\.m4s|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s|gap\.m4s))(?:\?[^#]*)?$/;
 
 /**
  * Parses the path of an HLS request: `/hls/{playbackId}/index.m3u8` or `…/s/{token}/{timeline}/{rendition}/{file}`, both under `/asset` as well. Null

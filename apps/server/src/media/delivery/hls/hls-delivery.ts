@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
+import { DVR_I_FRAMES, DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import type { InitSegment } from "../../packaging/live-segment.ts";
 import type { PartPlace, WindowRendition, WindowSegment } from "../../packaging/window-rendition.ts";
@@ -92,7 +92,7 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
     streamId: string,
   ): void | Promise<void> {
     const { playbackId, rendition, file, dvrMsn } = asked.address;
-    const isDvr = dvrMsn !== null || file === DVR_PLAYLIST || file.startsWith("init-");
+    const isDvr = dvrMsn !== null || file === DVR_PLAYLIST || file === DVR_I_FRAMES || file.startsWith("init-");
     if (!source && isDvr) return this.#dvr.endedFile(asked, admission, streamId);
     const playlist = source?.playbackId === playbackId ? source.outputs.playlist(rendition) : undefined;
     if (!source || !playlist) return sendNotFound(asked.res);
@@ -120,7 +120,12 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
       if (!viewing) return;
       const file = dvr ? DVR_PLAYLIST : undefined;
       const addresses = renditionAddresses(viewing, source.sessionId, file);
-      const playlist = liveMultivariant(listed, addresses, source.dvr?.sessionData);
+      const iFrameAddresses = renditionAddresses(viewing, source.sessionId, DVR_I_FRAMES);
+      const iFramesOf = (rendition: string) => {
+        const rates = dvr?.iFrameRates(rendition);
+        return rates ? { uri: iFrameAddresses(rendition), ...rates } : null;
+      };
+      const playlist = liveMultivariant(listed, addresses, source.dvr?.sessionData, iFramesOf);
       sendText(asked.res, 200, PLAYLIST_TYPE, playlist, asked.caching.multivariant);
     });
   }
@@ -131,6 +136,7 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
     const { dvr } = source;
     if (file === "index.m3u8") return this.#playlist(asked, source, playlist, sendPlaylist);
     if (file === DVR_PLAYLIST) return dvr ? this.#dvrPlaylist(asked, source, playlist, dvr) : sendNotFound(asked.res);
+    if (file === DVR_I_FRAMES) return dvr ? this.#dvr.iFrames(asked, source, dvr) : sendNotFound(asked.res);
     if (dvrMsn !== null) return dvr ? this.#dvr.segment(asked, source, dvr, dvrMsn) : sendNotFound(asked.res);
     if (file.startsWith("init-")) {
       const init = findInit(playlist.rendition, file);

@@ -66,3 +66,43 @@ test("sound has no keyframes to list, and no such playlist", async () => {
   expect((await rig.fetch(`${RECORDING}/s/-/session-1/audio/iframes.m3u8`)).status).toBe(404);
   expect((await rig.fetch("/hls/playstream1/s/-/session-1/source/iframes.m3u8")).status).toBe(404);
 });
+
+test("a stream that viewers go back in lists its keyframes while it is live, and the same after", async () => {
+  const live = "/hls/playstream1";
+  rig.publishGate.nextStart = { record: true, dvrSeconds: 86_400 };
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  await until(async () => (await rig.fetch(`${live}/s/-/session-1/source/dvr.m3u8`)).status === 200, "the list");
+  await rig.send(publication, { seconds: 20, clockAt: 5 });
+  const multivariant = await until(async () => {
+    const text = await rig.text(`${live}/index.m3u8?dvr=1`);
+    return text.includes("I-FRAME-STREAM-INF") ? text : null;
+  }, "keyframes");
+  const uri = /#EXT-X-I-FRAME-STREAM-INF:.*URI="(.+)"/.exec(multivariant)?.[1];
+  expect(uri).toBe("s/-/session-1/source/dvr-iframes.m3u8");
+  expect(await rig.text(`${live}/index.m3u8`)).not.toContain("I-FRAME");
+  const framesIn = (text: string) =>
+    [...text.matchAll(/#EXT-X-BYTERANGE:(\d+)@0\n(d\d+\.m4s)/g)].map(([, length, name = ""]) => ({
+      length: Number(length),
+      name,
+    }));
+  const list = await until(async () => {
+    const text = await rig.text(`${live}/${uri}`);
+    return framesIn(text).length > 8 ? text : null;
+  }, "nine keyframes");
+  expect(list).toMatch(/#EXT-X-I-FRAMES-ONLY\n/);
+  expect(list).toContain("#EXT-X-MEDIA-SEQUENCE:1\n");
+  expect(list).not.toContain("ENDLIST");
+  for (const { length, name } of framesIn(list)) {
+    const range = `bytes=0-${length - 1}`;
+    const bytes = await rig.bytes(`${live}/s/-/session-1/source/${name}`, { headers: { range } });
+    expect(bytes.readUInt32BE(0) + 8 + firstSizeIn(bytes)).toBe(length);
+  }
+  publication.end("clean-stop", "the end");
+  await rig.plane.drain();
+  rig.clock.advance(61_000);
+  const ended = await rig.text(`${live}/${uri}`);
+  expect(ended).toContain("#EXT-X-ENDLIST");
+  expect(framesIn(ended).slice(0, framesIn(list).length)).toEqual(framesIn(list));
+  expect((await rig.fetch(`${live}/s/-/session-1/audio/dvr-iframes.m3u8`)).status).toBe(404);
+});

@@ -1,5 +1,5 @@
 import { rangeOfConfig } from "@weir/formats/codecs";
-import { writeMultivariantPlaylist } from "@weir/formats/hls";
+import { type VideoVariant, writeMultivariantPlaylist } from "@weir/formats/hls";
 import type { Track } from "../../packet.ts";
 import type { WindowRendition, WindowSegment } from "../window-rendition.ts";
 
@@ -21,12 +21,13 @@ export interface ListedRendition {
 
 /**
  * The multivariant playlist of a live timeline: each rendition's track and its measured bitrate, if there is one. `addressOf` returns the URL of
- * a rendition's playlist. `sessionData` is for players that know it.
+ * a rendition's playlist. `sessionData` is for players that know it, `iFramesOf` tells of the playlists of keyframes.
  */
 export function liveMultivariant(
   renditions: Iterable<ListedRendition>,
   addressOf: (rendition: string) => string,
   sessionData: Readonly<Record<string, string>> = {},
+  iFramesOf: (rendition: string) => VideoVariant["iFrames"] | null = () => null,
 ): string {
   const video = [];
   let audio = null;
@@ -39,7 +40,9 @@ export function liveMultivariant(
       if (plannedBps === undefined) sourceFps = rendition.frameRate;
       const frameRate = plannedFps ?? sourceFps;
       const range = rangeOfConfig(track.codec, track.config);
-      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate, range });
+      const iFrames = iFramesOf(rendition.name);
+      const rates = { bandwidth: peak, averageBandwidth: average };
+      video.push({ uri, ...rates, codecString, width, height, frameRate, range, ...(iFrames && { iFrames }) });
     } else
       audio ??= {
         uri,
