@@ -189,19 +189,25 @@ test.each(["H.264 and AAC", "H.264 with B-frames and AAC"] as const)(
   },
 );
 
-test("RTSP of GStreamer over TLS: H.264 plays, and its certificate is checked", async () => {
+test("RTSP of GStreamer over TLS: H.264 and Opus are played and recorded, and its certificate is checked", async () => {
   const { client } = arena.weir;
-  await using camera = await GStreamerRtsp.start("H.264 and AAC", FIRST.cert + FIRST.key);
-  await using stranger = await GStreamerRtsp.start("H.264 and AAC", RENEWED.cert + RENEWED.key);
+  await using camera = await GStreamerRtsp.start("H.264 and Opus", FIRST.cert + FIRST.key);
+  await using stranger = await GStreamerRtsp.start("H.264 and Opus", RENEWED.cert + RENEWED.key);
   const { problem } = await client.streams.tryPull({ source: stranger.urlWith(stranger.password) });
   expect(problem).toContain("cannot be trusted");
   const source = camera.urlWith(camera.password);
-  const stream = await client.streams.pull({ name: "secure", profiles: [], pull: { source } });
+  const { tracks } = await client.streams.tryPull({ source });
+  expect(tracks.map(({ kind }) => kind).toSorted()).toEqual(["audio", "video"]);
+  const stream = await client.streams.pull({ name: "secure", profiles: [], record: true, pull: { source } });
   await expect.poll(async () => (await client.streams.get(stream.id)).status.state, { timeout: 20_000 }).toBe("live");
   const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
-  expect((await player.untilMoving(60)).width).toBe(320);
+  expect((await player.untilMoving(240)).width).toBe(320);
   await player.close();
-  await client.streams.delete(stream.id);
+  await client.streams.terminate(stream.id);
+  // The converter starts while the pictures come already.
+  const { video, audio } = await recordedTimes(arena.weir, stream.id);
+  expect(video.length).toBeGreaterThan(200);
+  expect(audio.length).toBeGreaterThan(200);
 });
 
 test("RTSP of GStreamer: HEVC with B-frames and G.711 are recorded, without a missing picture", async () => {

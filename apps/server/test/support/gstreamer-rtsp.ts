@@ -45,6 +45,10 @@ const AAC = "audio/x-raw,rate=48000,channels=2 ! avenc_aac ! rtpmp4gpay";
 const PAYLOADS = {
   "H.264 and AAC": [`${X264} bframes=0 ! video/x-h264,profile=constrained-baseline ! rtph264pay`, AAC],
   "H.264 with B-frames and AAC": [`${X264} bframes=2 ! video/x-h264,profile=main ! rtph264pay`, AAC],
+  "H.264 and Opus": [
+    `${X264} bframes=0 ! video/x-h264,profile=constrained-baseline ! rtph264pay`,
+    "audio/x-raw,rate=48000,channels=2 ! opusenc ! rtpopuspay",
+  ],
   "HEVC with B-frames and G.711": [`${X265} ! rtph265pay`, "audio/x-raw,rate=8000,channels=1 ! alawenc ! rtppcmapay"],
 } as const;
 
