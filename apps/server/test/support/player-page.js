@@ -25,6 +25,18 @@ video.addEventListener("error", () => {
   seen.fatal = video.error?.message ?? "unknown";
 });
 
+/** A wait that says what did not come, and how the video is. */
+function within(ms, promise, what) {
+  return new Promise((resolve, reject) => {
+    const tell = () =>
+      reject(
+        new Error(`${what} within ${ms} ms: ready state ${video.readyState}, network state ${video.networkState}`),
+      );
+    const timer = setTimeout(tell, ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
 function longestStallMs() {
   const now = seen.stalledAt === null ? 0 : performance.now() - seen.stalledAt;
   return Math.max(seen.longestStallMs, now);
@@ -82,18 +94,26 @@ window.player = {
     video.crossOrigin = "anonymous";
     video.preload = "auto";
     video.src = url;
-    return new Promise((resolve, reject) => {
+    const loaded = new Promise((resolve, reject) => {
       video.addEventListener("loadeddata", () => resolve(video.duration), { once: true });
       video.addEventListener("error", () => reject(new Error(video.error?.message)), { once: true });
     });
+    return within(30_000, loaded, "no picture of the file");
   },
-  // The brightness of these points of the picture that is shown after a seek.
-  async shadesAfterSeek(seconds, points) {
+  // Resolves once the picture of that time is drawn.
+  async seekAndShow(seconds) {
     const sought = new Promise((resolve) => video.addEventListener("seeked", resolve, { once: true }));
+    const what = `the seek from ${video.currentTime} s to ${seconds} s`;
     // At `seeked` the picture before the seek may still be the one that is drawn.
     const shown = new Promise((resolve) => video.requestVideoFrameCallback(resolve));
     video.currentTime = seconds;
-    await Promise.all([sought, shown]);
+    await within(30_000, sought, `${what} is not done`);
+    await within(10_000, shown, `${what} is done, and shows no picture`);
+  },
+  // The brightness of these points of the picture that is shown after a seek.
+  async shadesAfterSeek(seconds, points) {
+    // A browser that seeks to where it is shows no new picture. It keeps times in microseconds.
+    if (Math.abs(video.currentTime - seconds) > 0.0001) await this.seekAndShow(seconds);
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
     const context = canvas.getContext("2d");
