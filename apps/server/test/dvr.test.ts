@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { Broadcast, startBroadcast } from "./support/broadcast.ts";
+import { violationsOf } from "./support/dashboard-page.ts";
 import { publishNumbered } from "./support/numbered-recording-rig.ts";
 
 const arena = shareArena();
@@ -64,4 +65,5 @@ test("on the watch page a viewer goes back by key to what was before, and is liv
   await expect.poll(() => asked.findLast((url) => url.includes("/index.m3u8"))).not.toContain("dvr=1");
   await expect.poll(video, { timeout: 20_000 }).toMatchObject({ isPlaying: true });
   await expect.poll(() => bar.getAttribute("aria-valuetext")).toBe("Live");
+  expect(await violationsOf(page)).toEqual([]);
 });
