@@ -145,9 +145,21 @@ test("a service is installed, has TLS by Caddy, is upgraded, and goes back to it
 test("the systemd unit is valid, and exposes as little as stated", async () => {
   const unit = join(root, "weir.service");
   const shipped = readFileSync(join(REPOSITORY, "deploy/systemd/weir.service"), "utf8");
-  writeFileSync(unit, shipped.replaceAll("/opt/weir", join(root, "opt/weir")).replace("User=weir", "User=daemon"));
+  writeFileSync(unit, shipped.replaceAll("/opt/weir/", REPOSITORY).replace("User=weir", "User=daemon"));
   const verified = await run("systemd-analyze", ["verify", "--man=no", unit]);
   expect(verified.stderr).toBe("");
   // In tenths. The rest is what decoders' own namespaces need.
   await run("systemd-analyze", ["security", "--offline=true", "--threshold=50", unit]);
+});
+
+test("the alerts for Prometheus are YAML, each with an expression, what is wrong, and a remedy (needs python3-yaml)", async () => {
+  const file = join(REPOSITORY, "deploy/prometheus/weir-alerts.yml");
+  const read = "import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))";
+  const { stdout } = await run("/usr/bin/python3", ["-c", read, file]);
+  const { groups } = JSON.parse(stdout) as { groups: { rules: object[] }[] };
+  const alert = { alert: expect.stringMatching(/^Weir/), expr: expect.any(String) };
+  const annotations = { summary: expect.any(String), remedy: expect.any(String) };
+  const rules = groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(5);
+  for (const rule of rules) expect(rule).toMatchObject({ ...alert, annotations });
 });
