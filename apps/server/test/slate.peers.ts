@@ -163,7 +163,8 @@ test(
     );
     await sleep(5_000);
     await broadcast.publisher.kill();
-    await sleep(10_000);
+    // Shaka-player does not get over a gap that is much longer than the 10 s that it reads ahead.
+    await sleep(4_000);
     await broadcast.publish();
     await broadcast.untilState("live");
     await broadcast.untilSegments(10);
@@ -176,7 +177,7 @@ test(
     const [live] = await broadcast.sessions();
     for (const rendition of ["source", "audio", "v0", "v1"]) {
       const list = await (await fetch(new URL(`s/-/${live?.id}/${rendition}/dvr.m3u8`, broadcast.hlsUrl))).text();
-      expect(list.match(/#EXT-X-GAP/g)?.length ?? 0, list).toBeGreaterThanOrEqual(4);
+      expect(list.match(/#EXT-X-GAP/g)?.length ?? 0, list).toBeGreaterThanOrEqual(2);
       expect(list).not.toContain("#EXT-X-DISCONTINUITY");
     }
     await broadcast.publisher.stop();
