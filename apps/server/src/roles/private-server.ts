@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { StartupError } from "../platform/startup-error.ts";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+const ENDS_WITH_US = new URL("private-server-child.ts", import.meta.url).href;
 const READY_WITHIN_MS = 120_000;
 const STOPPED_WITHIN_MS = 20_000;
 
@@ -34,9 +35,9 @@ export async function startPrivateServer(options: PrivateServerOptions): Promise
   const { name, prefix = [] } = options;
   const [port, rtmpPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
-  const [program = process.execPath, ...args] = [...prefix, process.execPath, MAIN];
+  const [program = process.execPath, ...args] = [...prefix, process.execPath, "--import", ENDS_WITH_US, MAIN];
   const child = spawn(program, args, {
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {
       PATH: process.env.PATH,
       WEIR_DATA_DIR: options.dataDir,
@@ -54,7 +55,7 @@ export async function startPrivateServer(options: PrivateServerOptions): Promise
     },
   });
   let said = "";
-  child.stderr.on("data", (chunk) => {
+  child.stderr?.on("data", (chunk) => {
     said = (said + chunk).slice(-2_000);
   });
   const exited = new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Asset, type Session, WeirClient } from "@weir/client";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { makeRunFolder } from "../../platform/run-folder.ts";
 import { readConfig } from "../config.ts";
 import { startPrivateServer } from "../private-server.ts";
 import { restore } from "./restore.ts";
@@ -38,9 +38,9 @@ export interface DrillReport {
  * and assets, and remove it all.
  */
 export async function drill({ from, clock, log, onProgress, ...settings }: DrillSettings): Promise<DrillReport> {
-  const folder = await mkdtemp(join(settings.in, "weir-drill-"));
+  const folder = await makeRunFolder(settings.in, "weir-drill-", clock.now());
   try {
-    const config = readConfig({ WEIR_DATA_DIR: join(folder, "data") });
+    const config = readConfig({ WEIR_DATA_DIR: join(folder.path, "data") });
     const manifest = await restore({ config, clock, log, from, onProgress });
     const apiKey = randomBytes(24).toString("hex");
     const server = await startPrivateServer({
@@ -57,7 +57,7 @@ export async function drill({ from, clock, log, onProgress, ...settings }: Drill
       await server.stop();
     }
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await folder.remove();
   }
 }
 

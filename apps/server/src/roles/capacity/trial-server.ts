@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WeirClient } from "@weir/client";
+import { makeRunFolder, type RunFolder } from "../../platform/run-folder.ts";
 import { type PrivateServer, startPrivateServer } from "../private-server.ts";
 import type { MixPart } from "./carried.ts";
 import { LoadProcess } from "./load-process.ts";
@@ -39,12 +39,12 @@ export interface TrialStream {
 /** A server on a temporary folder, and processes that publish to it and watch. */
 export class TrialServer {
   readonly #server: PrivateServer;
-  readonly #folder: string;
+  readonly #folder: RunFolder;
   readonly #client: WeirClient;
   readonly #loadPrefix: readonly string[];
   readonly #loads = new Set<LoadProcess>();
 
-  private constructor(server: PrivateServer, folder: string, apiKey: string, loadPrefix: readonly string[]) {
+  private constructor(server: PrivateServer, folder: RunFolder, apiKey: string, loadPrefix: readonly string[]) {
     this.#server = server;
     this.#folder = folder;
     this.#client = new WeirClient({ baseUrl: server.url, apiKey });
@@ -53,11 +53,11 @@ export class TrialServer {
 
   /** Throws `StartupError` if the server does not start. */
   static async start({ serverCores, loadCores }: TrialOptions): Promise<TrialServer> {
-    const folder = await mkdtemp(join(tmpdir(), "weir-capacity-"));
+    const folder = await makeRunFolder(tmpdir(), "weir-capacity-", Date.now());
     const apiKey = randomBytes(24).toString("hex");
     try {
       const server = await startPrivateServer({
-        dataDir: join(folder, "data"),
+        dataDir: join(folder.path, "data"),
         apiKey,
         settings: SETTINGS,
         name: "the server that is to be measured",
@@ -65,7 +65,7 @@ export class TrialServer {
       });
       return new TrialServer(server, folder, apiKey, taskset(loadCores));
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await folder.remove();
       throw error;
     }
   }
@@ -104,7 +104,7 @@ export class TrialServer {
   async stop(): Promise<void> {
     await Promise.all([...this.#loads].map((load) => load.stop()));
     await this.#server.stop();
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    await this.#folder.remove();
   }
 }
 
