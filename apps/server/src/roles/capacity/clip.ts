@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateClip } from "../../media/transcode/index.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { makeRunFolder } from "../../platform/run-folder.ts";
 
 /** 375 AAC frames at 48 kHz are exactly 8 s, so both tracks can repeat together. */
 const CLIP_SECONDS = 8;
@@ -31,13 +32,13 @@ export const CLIP_BITRATE_BPS = 2_100_000;
 
 /** Encodes the clip: moving 1280x720 pictures at 30 frames per second and 2 Mbit/s, a keyframe every 2 s, and a tone. */
 export async function makeClip(bFrames = 0): Promise<Clip> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-clip-"));
+  const folder = await makeRunFolder(tmpdir(), "weir-clip-", systemClock.now());
   try {
-    const path = join(folder, "clip.flv");
+    const path = join(folder.path, "clip.flv");
     await generateClip({ path, seconds: CLIP_SECONDS, bFrames }, { clock: systemClock, log: silentLog });
     return clipOf(await readFile(path));
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await folder.remove();
   }
 }
 
