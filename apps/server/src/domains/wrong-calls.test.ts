@@ -131,12 +131,12 @@ const rows: readonly Row[] = [
     "set WEIR_SRT_PASSPHRASE, which all streams of this server share",
   ],
   [
-    "a source of RTMP to pull",
+    "a source of RTMP without a name",
     "POST /api/stream",
     { body: named({ pull: { source: "rtmp://example.com/live" } }) },
-    501,
-    "not-implemented",
-    "and cameras over rtsp:// and rtsps://",
+    400,
+    "bad-request",
+    "an RTMP source is rtmp://host/application/name",
   ],
   [
     "a camera of a network that is not open",
