@@ -1,4 +1,4 @@
-import { gathered } from "../../../../../packages/player/src/webrtc/index.ts";
+import { gathered } from "@weir/player/webrtc";
 
 export type BroadcastState = "connecting" | "live" | "reconnecting" | "failed";
 

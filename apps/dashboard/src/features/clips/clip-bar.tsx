@@ -1,12 +1,7 @@
 import { useElementSize, useMergedRef } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
+import { drawPicture, fetchStoryboard, loadImage, pictureAt } from "@weir/player/pictures";
 import { type CSSProperties, type KeyboardEvent, type PointerEvent, useEffect, useRef } from "react";
-import {
-  drawPicture,
-  fetchStoryboard,
-  loadImage,
-  pictureAt,
-} from "../../../../../packages/player/src/pictures/index.ts";
 import { strings } from "../../shared/strings.ts";
 import { usePreview } from "../preview/owner-preview.ts";
 import classes from "./clip-bar.module.css";

@@ -1,5 +1,5 @@
+import type { PlaybackFigures, WeirPlayer } from "@weir/player";
 import { useEffect, useRef } from "react";
-import type { PlaybackFigures, WeirPlayer } from "../../../../../packages/player/src/index.ts";
 import { retried } from "../../shared/lib/lazy-page.ts";
 import classes from "./video-player.module.css";
 
@@ -35,7 +35,7 @@ function PlayerOfPath({ src, live = false, label, onFigures, onVideo }: Props) {
 
   useEffect(() => {
     let isGone = false;
-    void retried(() => import("../../../../../packages/player/src/index.ts")).then(() => {
+    void retried(() => import("@weir/player")).then(() => {
       if (isGone || !frame.current) return;
       const element = document.createElement("weir-player") as WeirPlayer;
       element.setAttribute("src", address.current);

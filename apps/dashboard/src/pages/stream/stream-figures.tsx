@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
+import type { PlaybackFigures } from "@weir/player";
 import type { ReactNode } from "react";
-import type { PlaybackFigures } from "../../../../../packages/player/src/index.ts";
 import { sessionQuery } from "../../features/sessions/session-queries.ts";
 import { type Figure, Figures } from "../../shared/components/figures.tsx";
 import { Note } from "../../shared/components/note.tsx";

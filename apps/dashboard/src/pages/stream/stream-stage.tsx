@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import type { Stream } from "@weir/contract";
+import type { PlaybackFigures } from "@weir/player";
 import { useState } from "react";
-import type { PlaybackFigures } from "../../../../../packages/player/src/index.ts";
 import { LiveClipButton } from "../../features/clips/live-clip-button.tsx";
 import { VideoPlayer } from "../../features/player/video-player.tsx";
 import { usePreview } from "../../features/preview/owner-preview.ts";

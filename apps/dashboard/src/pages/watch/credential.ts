@@ -1,4 +1,4 @@
-import type { Credential } from "../../../../../packages/player/src/index.ts";
+import type { Credential } from "@weir/player";
 
 const NAMES = ["jwt", "accessKey"] as const;
 

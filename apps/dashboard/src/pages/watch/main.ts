@@ -1,5 +1,5 @@
-import type { Credential, StateChange, VideoInfo, WeirPlayer } from "../../../../../packages/player/src/index.ts";
-import "../../../../../packages/player/src/index.ts";
+import type { Credential, StateChange, VideoInfo, WeirPlayer } from "@weir/player";
+import "@weir/player";
 import { absoluteDay } from "../../shared/lib/moments.ts";
 import { watchStrings as text } from "../../shared/strings/watch-strings.ts";
 import { credentialInMessage, credentialInQuery } from "./credential.ts";

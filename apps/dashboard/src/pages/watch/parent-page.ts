@@ -1,4 +1,4 @@
-import type { StageState } from "../../../../../packages/player/src/index.ts";
+import type { StageState } from "@weir/player";
 
 /** What a page may ask of the player that it embeds. */
 export type Command =
