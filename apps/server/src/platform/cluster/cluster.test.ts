@@ -165,6 +165,38 @@ test("a node that is away fails the request, and one that leaves in the middle e
   await expect.poll(() => viewer.others.underWay).toBe(0);
 });
 
+test("an upload may take as long as its client does, and a node that has all of it must answer in time", async () => {
+  let begun = 0;
+  const to = await owner((req, res) => {
+    begun++;
+    void text(req).then((sent) => sent !== "never" && res.end(sent));
+  });
+  const { url } = await asked(to);
+  const upload = async (first: string, second: string) => {
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+    const before = begun;
+    const sending = request(url, { method: "PATCH" }, resolve);
+    sending.write(first);
+    await expect.poll(() => begun).toBeGreaterThan(before);
+    clock.advance(120_000);
+    sending.end(second);
+    return promise;
+  };
+  expect(await text(await upload("slow ", "file"))).toBe("slow file");
+  const late = upload("ne", "ver");
+  const given = { isOver: false };
+  void late.then(() => {
+    given.isOver = true;
+  });
+  await expect
+    .poll(() => {
+      clock.advance(5_000);
+      return given.isOver;
+    })
+    .toBe(true);
+  expect((await late).statusCode).toBe(503);
+});
+
 test("what a stream's begin has told counts before what the database said", async () => {
   const { others } = await asked({ nodeId: "owner", address: "127.0.0.1:1" });
   const [old, now] = ["old", "now"].map((nodeId) => ({ nodeId, address: "127.0.0.1:2" }));

@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../clock.ts";
+import type { Clock, Timer } from "../clock.ts";
 import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import { Places } from "../limits/places.ts";
 import type { Log } from "../log.ts";
@@ -156,7 +156,11 @@ export class OtherNodes {
     const { clock } = this.#settings;
     const sent = this.#begin(req, to, options);
     const { promise: head, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const deadline = clock.after(HEAD_WITHIN_MS, () => sent.destroy(new Error("the node does not answer")));
+    let deadline: Timer | null = null;
+    // An upload takes as long as its client does; until then, silence alone ends it.
+    sent.once("finish", () => {
+      deadline = clock.after(HEAD_WITHIN_MS, () => sent.destroy(new Error("the node does not answer")));
+    });
     sent.once("response", resolve);
     sent.on("error", reject);
     sent.setTimeout(IDLE_MS, () => sent.destroy(new Error("the node has fallen silent")));
@@ -165,7 +169,7 @@ export class OtherNodes {
     const hasStream = options.body === undefined && hasBody(req);
     if (hasStream) pipeline(req, sent, () => {});
     else sent.end(options.body);
-    const answer = await head.finally(() => deadline.cancel());
+    const answer = await head.finally(() => deadline?.cancel());
     res.writeHead(answer.statusCode ?? 502, headOf(answer));
     await new Promise<void>((done) => pipeline(answer, res, () => done()));
     return "answered";
