@@ -82,6 +82,7 @@ export const Pull = exact({
     Type.Unsafe<Record<string, string>>({ type: "object", additionalProperties: { type: "string" } }),
   ),
   isMobile: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 2 }), Type.Boolean()])),
+  onlyWhileWatched: Type.Optional(Type.Boolean({ default: false })),
   location: Type.Optional(
     exact({ lat: Type.Number({ minimum: -90, maximum: 90 }), lon: Type.Number({ minimum: -180, maximum: 180 }) }),
   ),
@@ -92,7 +93,7 @@ export type Pull = Static<typeof Pull>;
 export const PullStatus = Type.Object({
   state: Type.Enum(["waiting", "connecting", "pulling", "retrying", "ended"], {
     description:
-      "waiting: for a media node, or for another publisher to end; ended: the source has no more, or the stream was terminated",
+      "waiting: for a media node, for another publisher to end, or for a viewer; ended: the source has no more, or the stream was terminated",
   }),
   since: Milliseconds,
   reason: Type.Optional(
@@ -119,6 +120,11 @@ export type SourceTrack = Static<typeof SourceTrack>;
 /** Answer of `POST /api/stream/pull/try` (Weir addition). */
 export const PullTrial = Type.Object({
   tracks: Type.Array(SourceTrack),
+  leftOut: Type.Optional(
+    Type.String({
+      description: "Tracks of the source that a pull does not take, as a sentence; absent where there are none",
+    }),
+  ),
   problem: Type.Optional(
     Type.String({ description: "What is wrong with the source, as a sentence; absent where it can be pulled" }),
   ),

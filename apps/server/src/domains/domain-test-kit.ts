@@ -190,7 +190,7 @@ export async function startTestDomains(
         measureRecording: async ({ id }) => void asked.measured.push(id),
         trySource: async (source) => {
           asked.sources.push(source);
-          return { tracks: [{ kind: "video", codec: "avc1.640028" }], problem: null };
+          return { tracks: [{ kind: "video", codec: "avc1.640028" }], leftOut: null, problem: null };
         },
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },

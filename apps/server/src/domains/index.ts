@@ -60,7 +60,7 @@ import {
   watchPages,
 } from "./playback/index.ts";
 import { type IngestPorts, PublicAddress } from "./public-address.ts";
-import { StreamPullGate } from "./pulls/index.ts";
+import { StreamPullGate, WantedPulls } from "./pulls/index.ts";
 import { retentionJob } from "./retention.ts";
 import type { Schema, Trx } from "./schema.ts";
 import { clusterKeys, serverSecret } from "./server-secret.ts";
@@ -225,10 +225,11 @@ export function createDomains(options: DomainOptions): Domains {
     playables,
     noteAccessCall: (id, at, failure) => noteAccessCall(db, id, at, failure),
     limits: new ViewerLimit(deps),
+    wantedPulls: new WantedPulls({ ...deps, viewers: database.viewers }),
   });
   const snapshots: Snapshots = {
     subject: {
-      stream: async (id) => ({ stream: await readStream(db, id) }),
+      stream: async (id) => ({ stream: await readStream(db, id, clock.now()) }),
       asset: async (id) => ({ asset: await readAsset(db, id, await publicAddress.current()) }),
       task: async (id) => ({ task: await readTask(db, id) }),
     },

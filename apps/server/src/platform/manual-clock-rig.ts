@@ -32,6 +32,11 @@ export class ManualClock implements Clock {
     return this.#set({ at: this.#monotonic + ms, period: ms, action });
   }
 
+  /** Timers that are still to come. */
+  get pending(): number {
+    return this.#alarms.size;
+  }
+
   /** Advance both clocks by `ms`. */
   advance(ms: number): void {
     const target = this.#monotonic + ms;

@@ -51,6 +51,8 @@ export interface LiveContent {
   readonly projectId: string;
   /** Absent while nobody publishes, and where nodes do not reach each other. */
   readonly place?: LivePlace;
+  /** It is pulled from its source only while somebody watches. */
+  readonly onlyWhileWatched?: true;
 }
 
 export type PlaybackContent = LiveContent | StoredContent;
@@ -85,4 +87,6 @@ export interface PlaybackGate {
    * webhook only after the refresh interval (lifecycles.md, viewer session).
    */
   recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
+  /** An admitted viewer asked for a stream with `onlyWhileWatched` that is not live. Returns at once; asking often costs nothing. */
+  want(streamId: string): void;
 }

@@ -5,6 +5,8 @@ export interface PullLease {
   readonly streamId: string;
   /** Changes with the source, and whenever the pull is started anew. */
   readonly version: number;
+  /** False while nobody watches a stream that is pulled only while somebody does: the lease is kept, and nothing is connected to. */
+  readonly isWatched: boolean;
 }
 
 export interface PullSource {
@@ -15,7 +17,7 @@ export interface PullSource {
   readonly streamKey: string;
 }
 
-/** `waiting`: a node has yet to begin, or another publisher has the stream. `ended`: the source has, and is not asked again. */
+/** `waiting`: a node has yet to begin, another publisher has the stream, or nobody watches. `ended`: the source has, and is not asked again. */
 export type PullState = "waiting" | "connecting" | "pulling" | "retrying" | "ended";
 
 /** `codec`: as in RFC 6381; `sampleRate`: Hz. */
@@ -29,9 +31,13 @@ export interface SourceTrack {
   readonly channels?: number;
 }
 
-/** What was found at a source. `problem`: what is wrong, as a sentence without the address and without anything that the source sent. */
+/**
+ * What was found at a source. `leftOut`: tracks that a pull does not take; `problem`: what is wrong. Both are sentences without the address and without
+ * anything that the source sent.
+ */
 export interface SourceTrial {
   readonly tracks: readonly SourceTrack[];
+  readonly leftOut: string | null;
   readonly problem: string | null;
 }
 

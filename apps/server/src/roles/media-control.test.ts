@@ -29,7 +29,7 @@ const database = {
   },
 };
 const SOURCE = { url: "https://camera.example/a.ts", headers: {} };
-const TRIAL: SourceTrial = { tracks: [{ kind: "video", codec: "avc1.640028" }], problem: null };
+const TRIAL: SourceTrial = { tracks: [{ kind: "video", codec: "avc1.640028" }], leftOut: null, problem: null };
 const MOMENTS = { sessionId: "session", projectId: "project", assetId: "clip", fromMs: 1, toMs: 2 };
 
 beforeEach(() => {

@@ -82,7 +82,7 @@ export function notifyMediaControl(
       if (!nodeId) throw new NoMediaNode();
       const ask = (answerTo: string) => send({ name: "trySource", args, nodeId, answerTo });
       const [trial] = await answers.ask<SourceTrial>([nodeId], ask, MAX_TRIAL_MS);
-      return trial ?? { tracks: [], problem: "The media node did not answer. Try again in a moment." };
+      return trial ?? { tracks: [], leftOut: null, problem: "The media node did not answer. Try again in a moment." };
     },
   };
 }

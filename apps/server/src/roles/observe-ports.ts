@@ -49,6 +49,7 @@ export function observePorts(
         accesses.add([protocol, recheckOutcome(decision)]);
         return decision;
       },
+      want: (streamId) => playbackGate.want(streamId),
     },
     eventSink: observeSink(eventSink, metrics),
   };

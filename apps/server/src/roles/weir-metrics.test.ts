@@ -71,6 +71,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
       playbackGate: {
         open: async () => denied,
         recheck: async () => denied,
+        want: () => {},
       },
       eventSink: sink,
     },

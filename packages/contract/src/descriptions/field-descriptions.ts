@@ -46,6 +46,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   "Pull.source":
     "Address that begins with http://, https://, srt://, rtmp://, rtmps://, rtsp:// or rtsps://; it may hold a user name and a password, except with RTMP",
   "Pull.headers": "Headers of the requests to the source's host, for example for authorization",
+  "Pull.onlyWhileWatched":
+    "Connect to the source only while somebody watches (Weir addition): from a viewer's first request until about a minute after the last viewer left",
   "Pull.isMobile": "Kept, and without effect",
   "Pull.location": "Kept, and without effect",
   "Pull.location.lat": "Latitude",

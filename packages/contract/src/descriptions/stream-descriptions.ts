@@ -101,13 +101,13 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   startPull: {
     description:
-      "Makes a media node connect to the stream's `pull.source` and publish what it sends. A source that fails is asked again after increasing delays of at most a minute; `status.pull` says why. It goes on until the source ends or the stream is terminated. A pull that is running already starts anew.",
+      "Makes a media node connect to the stream's `pull.source` and publish what it sends. A source that fails is asked again after increasing delays of at most a minute; `status.pull` says why. It goes on until the source ends or the stream is terminated; with `pull.onlyWhileWatched`, it rests while nobody watches. A pull that is running already starts anew.",
     example: { params: { id: ids.stream } },
     errors: ["bad-request", "not-found", "stream-suspended"],
   },
   tryPull: {
     description:
-      "Connects to a source as a pull does, for at most 10 seconds, and returns the first video and audio track that it sends, or what is wrong with it. Nothing is published, and no stream changes. A source that refuses the connection, does not answer or closes the connection is answered with one and the same sentence; nothing of what it sends is shown. A project may try 10 sources a minute.",
+      "Connects to a source as a pull does, for at most 10 seconds, and returns the first video and audio track that it sends, which others a pull leaves out, or what is wrong with it. Nothing is published, and no stream changes. A source that refuses the connection, does not answer or closes the connection is answered with one and the same sentence; nothing of what it sends is shown. A project may try 10 sources a minute.",
     example: {
       body: { source: "https://camera.example.com/harbour/index.m3u8" },
       answer: {

@@ -1,4 +1,4 @@
-import { Button, Modal, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Modal, Textarea, TextInput } from "@mantine/core";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { DialogForm } from "../../shared/components/dialog-form.tsx";
@@ -55,6 +55,12 @@ export function PullDialog({ stream, onClose }: Props) {
           value={draft.headers}
           onChange={(event) => change({ headers: event.currentTarget.value })}
         />
+        <Checkbox
+          label={form.onlyWhileWatched}
+          description={form.onlyWhileWatchedHint}
+          checked={draft.onlyWhileWatched}
+          onChange={(event) => change({ onlyWhileWatched: event.currentTarget.checked })}
+        />
         <div className={page.actions}>
           <Button
             variant="default"
@@ -70,6 +76,7 @@ export function PullDialog({ stream, onClose }: Props) {
             {form.found} {trial.data.tracks.map(trackText).join("; ")}
           </p>
         )}
+        {trial.data?.leftOut !== undefined && <Note tone="quiet">{trial.data.leftOut}</Note>}
         {trial.data?.problem !== undefined && <Note tone="warning">{trial.data.problem}</Note>}
         {trial.error && <Note tone="failure">{trial.error.message}</Note>}
       </DialogForm>

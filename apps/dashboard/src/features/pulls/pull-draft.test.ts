@@ -13,7 +13,15 @@ it.each([
   ["a.example/live.m3u8", "", null],
   ["", "", null],
 ])("%j with the headers %j is the source %j", (source, headers, pull) => {
-  expect(pullOf({ source, headers })).toEqual(pull);
+  expect(pullOf({ source, headers, onlyWhileWatched: false })).toEqual(pull);
+});
+
+it("a source is pulled only while watched if the form says so, and the form shows it", () => {
+  const pull = pullOf({ source: "https://a.example", headers: "", onlyWhileWatched: true });
+  expect(pull).toEqual({ source: "https://a.example", onlyWhileWatched: true });
+  expect(draftOf(pull ?? undefined).onlyWhileWatched).toBe(true);
+  expect(draftOf({ source: "https://a.example" }).onlyWhileWatched).toBe(false);
+  expect(masked({ source: "https://a.example", onlyWhileWatched: true })).toHaveProperty("onlyWhileWatched", true);
 });
 
 it("a header without a value is none", () => {

@@ -8,11 +8,13 @@ export interface PullDraft {
   readonly source: string;
   /** One on each line. */
   readonly headers: string;
+  readonly onlyWhileWatched: boolean;
 }
 
 /** The draft of a present source; empty where Weir hides parts of it, which must be typed again. */
 export function draftOf(pull: Pull | undefined): PullDraft {
-  return { source: !pull || hasHidden(pull) ? "" : pull.source, headers: "" };
+  const source = !pull || hasHidden(pull) ? "" : pull.source;
+  return { source, headers: "", onlyWhileWatched: pull?.onlyWhileWatched === true };
 }
 
 /** Weir hides a part of the source. */
@@ -25,7 +27,11 @@ export function pullOf(draft: PullDraft): Pull | null {
   const source = draft.source.trim();
   const headers = headersOf(draft.headers);
   if (!/^[a-z]+:\/\/[^/\s]+\S*$/i.test(source) || headers === null) return null;
-  return { source, ...(Object.keys(headers).length > 0 && { headers }) };
+  return {
+    source,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(draft.onlyWhileWatched && { onlyWhileWatched: true }),
+  };
 }
 
 /** Null where a line is not one. */
@@ -41,7 +47,7 @@ export function headersOf(lines: string): Record<string, string> | null {
 
 /** For code that others may see. */
 export function masked(pull: Pull): Pull {
-  const { source, headers } = pull;
+  const { source, headers, ...rest } = pull;
   const [place = ""] = source.split(/[?#]/, 1);
   const query = source.slice(place.length);
   const parts = query.slice(1).split("&");
@@ -51,6 +57,7 @@ export function masked(pull: Pull): Pull {
   return {
     source: shown + query.slice(0, 1) + parts.map((part) => maskedPart(part, /^srt:/i.test(source))).join("&"),
     ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, "SECRET"])) }),
+    ...rest,
   };
 }
 

@@ -35,6 +35,9 @@ export const pullStrings = {
     headersHint:
       "Optional, one on each line, for example “Authorization: Bearer …”. They go to the source's own host alone.",
     badHeaders: "Each line needs a name, a colon and a value.",
+    onlyWhileWatched: "Only while watched",
+    onlyWhileWatchedHint:
+      "Weir connects to the source when a viewer comes, and lets it go about a minute after the last one left. The first viewer waits for it; the preview in this dashboard is no viewer.",
     try: "Try this source",
     found: "Found:",
     submit: "Save and start",

@@ -56,6 +56,7 @@ function gateWith(viewerLimits: ViewerLimits, db = kit.db): ContentGate {
     noteAccessCall: async () => {},
     ownerTokens,
     limits: viewerLimits,
+    wantedPulls: { want() {} },
     playables: new PlayableFinder({ db, viewers: db, clock: kit.clock }),
     outbound: new Outbound({
       clock: kit.clock,

@@ -20,6 +20,8 @@ const MAX_CONTENTS = 10_000;
 export interface ContentGateDeps extends Deps, AccessCheckDeps {
   readonly limits: ViewerLimits;
   readonly playables: PlayableFinder;
+  /** Has a stream pulled for its viewers. */
+  readonly wantedPulls: { want(streamId: string): void };
 }
 
 /** Limits concurrent viewers. Counting them is not the gate's task. */
@@ -73,6 +75,10 @@ export class ContentGate implements PlaybackGate {
     if (!verdict.ok) return { ok: false, reason: verdict.reason };
     this.#deps.limits.goesOn(playbackId, viewer);
     return decisionOf(row, verdict, false);
+  }
+
+  want(streamId: string): void {
+    this.#deps.wantedPulls.want(streamId);
   }
 
   /** Rows changed that decide who may watch this content, or any content. */

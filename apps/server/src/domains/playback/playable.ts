@@ -18,7 +18,14 @@ export function isGone({ kind, state, suspended }: PlayableRow): boolean {
 /** The content as the media floor knows it. */
 export function contentOf(row: PlayableRow, pass: ViewerPass | null = null): PlaybackContent {
   const { kind, id, project_id: projectId } = row;
-  if (kind === "live") return { kind, streamId: id, projectId, ...(row.place && { place: row.place }) };
+  if (kind === "live")
+    return {
+      kind,
+      streamId: id,
+      projectId,
+      ...(row.place && { place: row.place }),
+      ...(row.only_while_watched && { onlyWhileWatched: true }),
+    };
   const isOriginalWithheld = row.originals_for_keys_only && pass?.kind !== "owner";
   return { kind, id, projectId, ...(kind === "asset" && isOriginalWithheld && { isOriginalWithheld }) };
 }

@@ -20,6 +20,8 @@ export interface PlayableRow {
   signing_keys: KeyState[];
   /** A live stream whose viewers can go back. */
   has_dvr: boolean;
+  /** A stream that is pulled from its source only while somebody watches. */
+  only_while_watched: boolean;
   /** The stream or its account is suspended: it exists, and nobody can watch it. */
   suspended: boolean;
   /** Originals of the project are given only to holders of owner tokens. */
@@ -45,12 +47,12 @@ const guard = sql`
   ) else '[]' end as signing_keys`;
 
 const recordings = sql`
-  select false as has_dvr, 'recording' as kind, e.created_at as started_at, e.id, e.recording_playback_id as playback_id, e.recording as state,
+  select false as has_dvr, false as only_while_watched, 'recording' as kind, e.created_at as started_at, e.id, e.recording_playback_id as playback_id, e.recording as state,
     e.source_segments_duration as seconds, e.mp4_bytes, null::json as place, (s.suspended or a.suspended) as suspended, ${guard}
   from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id`;
 
 const assets = sql`
-  select false as has_dvr, 'asset' as kind, s.created_at as started_at, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
+  select false as has_dvr, false as only_while_watched, 'asset' as kind, s.created_at as started_at, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
     coalesce((s.video_spec->>'duration')::float8, 0) as seconds, null::bigint as mp4_bytes, null::json as place, a.suspended, ${guard}
   from asset s join account a on a.id = s.user_id`;
 
@@ -59,7 +61,8 @@ export async function findPlayable(db: Db, playbackId: string): Promise<Playable
   if (!isPlaybackId(playbackId)) return undefined;
   return firstOf(
     db,
-    sql`select exists (select from session e where e.id = s.session_id and e.dvr_seconds is not null) as has_dvr, 'live' as kind, (select max(e.created_at) from session e where e.stream_id = s.id) as started_at,
+    sql`select exists (select from session e where e.id = s.session_id and e.dvr_seconds is not null) as has_dvr,
+        coalesce(s.pull->>'onlyWhileWatched' = 'true', false) as only_while_watched, 'live' as kind, (select max(e.created_at) from session e where e.stream_id = s.id) as started_at,
          s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes,
         (select json_build_object('nodeId', n.id, 'address', n.address) from node n
           where n.id = s.node_id and n.address is not null and n.state <> 'gone' and s.state <> 'idle') as place,

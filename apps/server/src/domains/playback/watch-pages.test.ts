@@ -8,6 +8,7 @@ import { watchPages } from "./watch-pages.ts";
 const PLAYABLE: PlayableRow = {
   kind: "live",
   has_dvr: false,
+  only_while_watched: false,
   id: "s1",
   project_id: "p1",
   user_id: "u1",

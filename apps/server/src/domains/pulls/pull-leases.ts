@@ -3,6 +3,11 @@ import type { Clock } from "../../platform/clock.ts";
 import type { PullGate, PullLease, PullSource, PullState } from "../../ports/index.ts";
 import { isNodeRunning } from "../nodes/index.ts";
 import type { Db } from "../schema.ts";
+import { isWatched, keepWatched } from "./watched-pulls.ts";
+
+/** Without a claim for so long, the database was away, or the process stood still. */
+const AWAY_MS = 10_000;
+const COUNTED_AGAIN_MS = 30_000;
 
 export interface PullGateDeps {
   readonly db: Db;
@@ -18,6 +23,9 @@ export interface PullGateDeps {
  */
 export class StreamPullGate implements PullGate {
   readonly #deps: PullGateDeps;
+  #claimed: { readonly at: number; readonly monotonic: number } | null = null;
+  /** `until` is monotonic. */
+  #away: { readonly at: number; readonly until: number } | null = null;
 
   constructor(deps: PullGateDeps) {
     this.#deps = deps;
@@ -25,22 +33,41 @@ export class StreamPullGate implements PullGate {
 
   /** Also those that an earlier process of this node had. */
   async claim(room: number): Promise<readonly PullLease[]> {
-    const { db, node } = this.#deps;
-    const { rows } = await sql<{ id: string; version: string }>`
+    const { db, node, clock } = this.#deps;
+    const now = clock.now();
+    const watchedAt = this.#watchedAt();
+    const { rows } = await sql<{ id: string; version: string; isWatched: boolean }>`
       with free as (
         select s.id from stream s join account a on a.id = s.user_id
-        where s.pull_wanted and s.deleted_at is null and not s.suspended and not a.suspended
+        where s.pull_wanted and s.deleted_at is null and not s.suspended and not a.suspended and ${isWatched(now)}
           and s.pull_node_id is distinct from ${node.id}::uuid and not ${isNodeRunning(sql`s.pull_node_id`)}
         order by s.id limit ${node.isDraining ? 0 : room} for update of s skip locked
       ), taken as (
         update stream s set pull_node_id = ${node.id}::uuid from free where s.id = free.id returning s.id, s.pull_version
-      )
-      select id, pull_version as version from taken union all
-      select s.id, s.pull_version from stream s join account a on a.id = s.user_id
+      ), kept as (${keepWatched(node.id, now, watchedAt)})
+      select id, pull_version as version, true as "isWatched" from taken union all
+      select s.id, s.pull_version, ${isWatched(watchedAt)} from stream s join account a on a.id = s.user_id
       where s.pull_wanted and s.pull_node_id = ${node.id}::uuid and s.deleted_at is null and not s.suspended and not a.suspended`.execute(
       db,
     );
-    return rows.map(({ id, version }) => ({ streamId: id, version: Number(version) }));
+    this.#claimed = { at: watchedAt, monotonic: clock.monotonic() };
+    return rows.map(({ id, version, ...row }) => ({
+      streamId: id,
+      version: Number(version),
+      isWatched: row.isWatched,
+    }));
+  }
+
+  /**
+   * The time of which it must be watched: now. Counts of viewers are not written either while the database is away: what was watched before it counts for
+   * some time after it.
+   */
+  #watchedAt(): number {
+    const { clock } = this.#deps;
+    const now = clock.monotonic();
+    const last = this.#claimed;
+    if (last && now - last.monotonic > AWAY_MS) this.#away = { at: last.at, until: now + COUNTED_AGAIN_MS };
+    return this.#away && now < this.#away.until ? this.#away.at : clock.now();
   }
 
   async source({ streamId, version }: PullLease): Promise<PullSource | "busy" | null> {

@@ -40,7 +40,7 @@ export class PullTrials {
       throw new TooManyRequests(
         `a project may try ${MAX_PER_MINUTE} sources a minute: try again in ${resetSeconds} seconds`,
       );
-    const { tracks, problem } = await mediaControl.trySource(source);
-    return { tracks: [...tracks], ...(problem !== null && { problem }) };
+    const { tracks, leftOut, problem } = await mediaControl.trySource(source);
+    return { tracks: [...tracks], ...(leftOut !== null && { leftOut }), ...(problem !== null && { problem }) };
   }
 }

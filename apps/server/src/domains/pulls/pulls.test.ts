@@ -1,6 +1,6 @@
 import type { Stream } from "@weir/contract";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startTestDomains, type TestDomains, viewerOf } from "../domain-test-kit.ts";
 
 let kit: TestDomains;
 beforeAll(async () => {
@@ -174,6 +174,115 @@ it("while somebody else is live on the stream, its source is not connected to", 
   if (!decision.ok) throw new Error("refused");
   await publishGate.begin(decision.grant, kit.clock.now());
   expect(await pullGate.source(lease)).toBe("busy");
+});
+
+describe("a stream that is pulled only while somebody watches", () => {
+  const start = async () => (await put({ pull: { source: newSource(), onlyWhileWatched: true } })).stream;
+  const isPulled = async (id: string) => (await leaseOf(id))?.isWatched === true;
+  /** Resolves when the count is written, a second later. */
+  const countOn = async (domains: TestDomains["domains"], playbackId: string, now: number) => {
+    domains.eventSink.countViewers([{ playbackId, now, begun: now, newViewers: [], watchedMs: 0 }]);
+    kit.clock.advance(1_000);
+    const counts = kit.db.selectFrom("viewer_count").select("told_at").where("playback_id", "=", playbackId);
+    await vi.waitUntil(async () => {
+      const row = await counts.executeTakeFirst();
+      return now > 0 ? Number(row?.told_at) === kit.clock.now() : !row;
+    });
+  };
+  /** Its writes are not waited for by whoever asks. */
+  const ask = async (id: string) => {
+    kit.domains.playbackGate.want(id);
+    await vi.waitUntil(async () => await isPulled(id), { timeout: 5_000 });
+  };
+
+  it("waits for a viewer, who is told by the gate, and rests when nobody came", async () => {
+    const { id, playbackId, pull } = await start();
+    expect(pull).toMatchObject({ onlyWhileWatched: true });
+    expect(await isPulled(id)).toBe(false);
+    expect((await read(id)).status.pull).toMatchObject({ state: "waiting", reason: expect.stringContaining("viewer") });
+    const decision = await kit.domains.playbackGate.open(viewerOf(playbackId));
+    expect(decision).toMatchObject({ ok: true, content: { streamId: id, onlyWhileWatched: true } });
+    expect(await isPulled(id)).toBe(false);
+    await ask(id);
+    expect((await read(id)).status.pull).toEqual({ state: "waiting", since: kit.clock.now() });
+    const lease = await leaseOf(id);
+    if (!lease) throw new Error("there is no lease");
+    await kit.domains.pullGate.report(lease, "pulling", null);
+    kit.clock.advance(59_999);
+    await kit.domains.pullGate.claim(0);
+    expect((await read(id)).status.pull).toMatchObject({ state: "pulling" });
+    kit.clock.advance(1);
+    expect((await read(id)).status.pull).toMatchObject({ state: "waiting", since: kit.clock.now() });
+  });
+
+  it("goes on while a viewer is counted on any node, and not for long after", async () => {
+    const { id, playbackId } = await start();
+    await ask(id);
+    const other = kit.another("far");
+    await other.node.join();
+    for (let seconds = 0; seconds < 120; seconds += 5) {
+      kit.clock.advance(5_000);
+      if (seconds % 10 === 0) await countOn(other, playbackId, 1);
+      expect(await isPulled(id)).toBe(true);
+    }
+    await countOn(other, playbackId, 0);
+    let seconds = 0;
+    while (seconds < 100 && (await isPulled(id))) {
+      kit.clock.advance(5_000);
+      seconds += 5;
+    }
+    expect(seconds).toBeGreaterThanOrEqual(30);
+    expect(seconds).toBeLessThanOrEqual(45);
+    // Whoever asks first after that is served by any node.
+    kit.clock.advance(5_000);
+    await other.pullGate.claim(0);
+    kit.clock.advance(20_000);
+    other.playbackGate.want(id);
+    const taken = async () =>
+      (await other.pullGate.claim(100)).some((lease) => lease.streamId === id && lease.isWatched);
+    await vi.waitUntil(taken, { timeout: 5_000 });
+    expect(await leaseOf(id)).toBeUndefined();
+    await other.node.leave();
+    await other.close();
+  });
+
+  it("is not ended because the database was away, and the counts with it; one without viewers is not begun for that", async () => {
+    const [watched, left, idle] = [await start(), await start(), await start()];
+    const pulled = async () => Promise.all([watched, left, idle].map(({ id }) => isPulled(id)));
+    await ask(idle.id);
+    const claimFor = async (ms: number) => {
+      for (let at = 0; at < ms; at += 5_000) {
+        kit.clock.advance(5_000);
+        await kit.domains.pullGate.claim(0);
+      }
+    };
+    await claimFor(65_000);
+    await ask(watched.id);
+    await ask(left.id);
+    expect(await pulled()).toEqual([true, true, false]);
+    kit.clock.advance(90_000);
+    expect(await pulled()).toEqual([true, true, false]);
+    await claimFor(10_000);
+    await countOn(kit.domains, watched.playbackId, 1);
+    await claimFor(25_000);
+    expect(await pulled()).toEqual([true, false, false]);
+  });
+
+  it("is not wanted where it is not started, however many ask, nor where it needs no viewers", async () => {
+    const { id } = await start();
+    await kit.call("DELETE", `/api/stream/${id}/terminate`);
+    for (let i = 0; i < 1_000; i++) kit.domains.playbackGate.want(id);
+    const plain = (await put({ pull: { source: newSource() } })).stream;
+    kit.domains.playbackGate.want(plain.id);
+    await ask((await start()).id);
+    const rows = await kit.db
+      .selectFrom("stream")
+      .select("pull_watched_until")
+      .where("id", "in", [id, plain.id])
+      .execute();
+    expect(rows.map((row) => Number(row.pull_watched_until))).toEqual([0, 0]);
+    expect(await isPulled(plain.id)).toBe(true);
+  });
 });
 
 it("streams that are suspended or deleted are not pulled", async () => {

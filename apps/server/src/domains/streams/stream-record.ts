@@ -2,12 +2,12 @@ import type { Stream, StreamStatus } from "@weir/contract";
 import { counterFields } from "../counters.ts";
 import { isActive } from "../live/index.ts";
 import { targetStatus } from "../multistream/index.ts";
-import { hidePull } from "../pulls/index.ts";
+import { hidePull, pullStatus } from "../pulls/index.ts";
 import type { Db, StreamRow } from "../schema.ts";
 import { dvrOf } from "./stream-rules.ts";
 
 /** A stream's row as its owner sees it; unset fields are absent. */
-export function streamRecord(row: StreamRow): Stream {
+export function streamRecord(row: StreamRow, now: number): Stream {
   const dvr = dvrOf(row.dvr_minutes);
   return {
     id: row.id,
@@ -37,7 +37,7 @@ export function streamRecord(row: StreamRow): Stream {
     suspended: row.suspended,
     lastTerminatedAt: row.last_terminated_at === null ? null : Number(row.last_terminated_at),
     ...counterFields(row, row),
-    status: statusOf(row),
+    status: statusOf(row, now),
   };
 }
 
@@ -46,14 +46,15 @@ export function withoutSecrets({ streamKey: _, pull: __, ...stream }: Stream): S
   return stream;
 }
 
-function statusOf(row: StreamRow): StreamStatus {
+function statusOf(row: StreamRow, now: number): StreamStatus {
+  const pull = pullStatus(row, now);
   return {
     state: row.state,
     since: Number(row.state_since),
     ...(row.reconnect_until === null ? {} : { reconnectUntil: Number(row.reconnect_until) }),
     ...(row.session_id === null ? {} : { sessionId: row.session_id }),
     ...transcodingOf(row),
-    ...(row.pull_status && { pull: row.pull_status }),
+    ...(pull && { pull }),
     ...(row.issues && row.issues.open.length > 0 ? { issues: [...row.issues.open] } : {}),
   };
 }
@@ -65,7 +66,7 @@ function transcodingOf({ transcoding }: StreamRow): Pick<StreamStatus, "transcod
 }
 
 /** The current state of a stream, in any project and even if deleted; null if it does not exist. For callers who know it from one of its events. */
-export async function readStream(db: Db, id: string): Promise<Stream | null> {
+export async function readStream(db: Db, id: string, now: number): Promise<Stream | null> {
   const row = await db.selectFrom("stream").selectAll().where("id", "=", id).executeTakeFirst();
-  return row ? streamRecord(row) : null;
+  return row ? streamRecord(row, now) : null;
 }

@@ -23,7 +23,7 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
     fields: streamFields,
     order: "lastSeen-true,createdAt-true",
     only: ({ query }) => sql`deleted_at is null and ${chosen(query)}`,
-    shown: (row: StreamRow, { principal }) => shown(principal, streamRecord(row)),
+    shown: (row: StreamRow, { principal }) => shown(principal, streamRecord(row, deps.clock.now())),
   });
 
   api.on(routes.createStream, async ({ principal, body }) => shown(principal, await streams.create(principal, body)));
@@ -34,16 +34,16 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
     return list(request, reply);
   });
   api.on(routes.getStream, async ({ principal, id }) =>
-    shown(principal, streamRecord(await streams.find(principal, id))),
+    shown(principal, streamRecord(await streams.find(principal, id), deps.clock.now())),
   );
   api.on(routes.getStreamByPlaybackId, async ({ principal, id }) =>
-    shown(principal, streamRecord(found(await findStreamBy(deps.db, principal, "playback_id", id)))),
+    shown(principal, streamRecord(found(await findStreamBy(deps.db, principal, "playback_id", id)), deps.clock.now())),
   );
   api.on(routes.getStreamByKey, async ({ principal, id }) =>
-    shown(principal, streamRecord(found(await findStreamBy(deps.db, principal, "stream_key", id)))),
+    shown(principal, streamRecord(found(await findStreamBy(deps.db, principal, "stream_key", id)), deps.clock.now())),
   );
   api.on(routes.getStreamInfo, async ({ principal, id, origin }) => {
-    const info = await readStreamInfo(deps.db, principal, id, origin);
+    const info = await readStreamInfo(deps.db, principal, id, { publicUrl: origin, now: deps.clock.now() });
     return { ...info, stream: shown(principal, info.stream) };
   });
   api.on(routes.patchStream, async ({ principal, id, body }) => streams.patch(principal, id, body));

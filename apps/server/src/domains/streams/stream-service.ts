@@ -60,7 +60,8 @@ export class StreamService {
   async create(principal: Principal, input: NewStream): Promise<Stream> {
     await this.#check(principal, input);
     await this.#checkRoom(principal);
-    return streamRecord(await this.#deps.db.transaction().execute((trx) => this.#insert(trx, principal, input)));
+    const row = await this.#deps.db.transaction().execute((trx) => this.#insert(trx, principal, input));
+    return streamRecord(row, this.#deps.clock.now());
   }
 
   /** Creates the stream of a source, or replaces the one that has the same value of `key`; either way it is pulled from then on. */
@@ -84,7 +85,7 @@ export class StreamService {
       await this.#tryToTell([row.id], () => mediaControl.accessChanged(row.playback_id));
       await tellTargetsChanged(this.#deps, [row.id]);
     }
-    return { stream: streamRecord(await this.find(principal, row.id)), isNew };
+    return { stream: streamRecord(await this.find(principal, row.id), clock.now()), isNew };
   }
 
   async startPull(owner: Owner, id: string): Promise<void> {
@@ -181,7 +182,7 @@ export class StreamService {
       return found(await findStream(trx, owner, id));
     });
     await this.#tellMedia([id], "key-rotated");
-    return streamRecord(row);
+    return streamRecord(row, this.#deps.clock.now());
   }
 
   async testBroadcast(owner: Owner, id: string, { seconds }: TestBroadcast): Promise<void> {

@@ -43,6 +43,7 @@ export interface StreamTable extends Owned, Counters {
   pull_version: Int8Default;
   pull_node_id: TextOrNull;
   pull_status: JsonOrNull<PullStatus>;
+  pull_watched_until: Int8Default;
 }
 
 export interface SessionTable extends Owned, Counters {

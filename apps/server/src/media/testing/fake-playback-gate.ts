@@ -32,6 +32,9 @@ export class FakePlaybackGate implements PlaybackGate {
   /** Playback ids of recordings that were deleted. */
   readonly gone = new Set<string>();
   readonly opened: PlaybackRequest[] = [];
+  /** Streams that were asked for while they were not live. */
+  readonly wanted: string[] = [];
+  onlyWhileWatched = false;
   readonly rechecked: { readonly pass: ViewerPass; readonly viewer: ViewerDetails }[] = [];
   async open(request: PlaybackRequest): Promise<PlaybackDecision> {
     this.opened.push(request);
@@ -45,6 +48,10 @@ export class FakePlaybackGate implements PlaybackGate {
     return this.#answer(playbackId, passOf(this.policy, credential ?? "", this.expiresAt), isAllowed);
   }
 
+  want(streamId: string): void {
+    this.wanted.push(streamId);
+  }
+
   async recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision> {
     this.rechecked.push({ pass, viewer });
     await this.hold;
@@ -56,7 +63,9 @@ export class FakePlaybackGate implements PlaybackGate {
   }
 
   #answer(playbackId: string, pass: ViewerPass | null, isAllowed: boolean): PlaybackDecision {
-    const content = CONTENT[playbackId];
+    const known = CONTENT[playbackId];
+    const content: PlaybackContent | undefined =
+      known?.kind === "live" && this.onlyWhileWatched ? { ...known, onlyWhileWatched: true } : known;
     if (!content || !isAllowed) return { ok: false, reason: "denied" };
     if (this.gone.has(playbackId)) return { ok: false, reason: "gone" };
     const { expiresInMs, isFull } = this;

@@ -16,6 +16,8 @@ export interface Admission {
   handOver(content: LiveContent): HandOver;
   /** Call when there is content to send. Null for a new viewer when the stream is full; then nothing is sent. */
   countViewer(): Viewing | null;
+  /** Call when the stream is not live: a source that is pulled only while somebody watches is wanted. */
+  missed(): void;
 }
 
 /** A counted viewer, as far as responses need it. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
 import { SharedWork } from "../../../platform/shared-work.ts";
 import type { EventSink, LiveContent, PlaybackContent, PlaybackGate, ViewerPass } from "../../../ports/index.ts";
-import { type AccessRequest, originKey, type PlaybackCredentials, tknOf } from "./access-request.ts";
+import { type AccessRequest, isByOwner, originKey, type PlaybackCredentials, tknOf } from "./access-request.ts";
 import { type Admission, NOBODY, type Refusal, type Viewing } from "./admission.ts";
 import type { GivenAdmission, HandOver } from "./given-admission.ts";
 import { LastingViewings } from "./lasting-viewings.ts";
@@ -79,6 +79,12 @@ export class Admissions {
     if (!session) return this.#publicViewers.count(request, isFull);
     if (session.pass.kind !== "owner") this.#counts.see(session.viewer);
     return true;
+  }
+
+  /** An admitted viewer found the stream not live. Whoever counts as no viewer does not start a pull either. */
+  missed(request: AccessRequest, { content, session }: Admitted): void {
+    if (content.kind !== "live" || !content.onlyWhileWatched) return;
+    if (!request.isProbe && session?.pass.kind !== "owner" && !isByOwner(request)) this.#gate.want(content.streamId);
   }
 
   /** The session's token for addresses. */
@@ -235,6 +241,10 @@ class RequestAdmission implements Admission, Viewing {
 
   countViewer(): Viewing | null {
     return this.#admissions.count(this.#request, this.#admitted) ? this : null;
+  }
+
+  missed(): void {
+    this.#admissions.missed(this.#request, this.#admitted);
   }
 
   whileAllowed(end: () => void): () => void {

@@ -4,7 +4,7 @@ import type { LiveContent } from "../../../ports/index.ts";
 export interface GivenAdmission {
   /** It holds for no other content. */
   readonly playbackId: string;
-  readonly content: Omit<LiveContent, "place">;
+  readonly content: Omit<LiveContent, "place" | "onlyWhileWatched">;
   /** Of the viewer session, which this node restores; `NOBODY` for public content. */
   readonly token: string;
   /** Nobody has counted the viewer of the session as new yet. */

@@ -77,10 +77,12 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
       return source instanceof Promise ? source.then(serve) : serve(source);
     }
     const { isDvr } = asked.address as MultivariantAddress;
-    const serve = (found: LiveSource | undefined) =>
-      isDvr && !found
+    const serve = (found: LiveSource | undefined) => {
+      if (!found || found.isFinished) admission.missed();
+      return isDvr && !found
         ? this.#serveEnded(asked, admission, streamId)
         : this.#serveMultivariant(asked, admission, found, isDvr ? (found?.dvr ?? null) : null);
+    };
     const source = this.#sources.sessionOf(asked.address.playbackId);
     return source instanceof Promise ? source.then(serve) : serve(source);
   }

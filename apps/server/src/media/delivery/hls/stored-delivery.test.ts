@@ -87,7 +87,7 @@ function handOver(): never {
 
 function admissionTo(id: string): Admission {
   const viewing: Viewing = { token: "-", playerId: null, whileAllowed: () => () => {} };
-  return { content: { ...CONTENT, id }, isShared: true, countViewer: () => viewing, handOver };
+  return { content: { ...CONTENT, id }, isShared: true, countViewer: () => viewing, handOver, missed() {} };
 }
 
 /** Files of the recording over HTTP. */

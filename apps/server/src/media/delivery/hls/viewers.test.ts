@@ -86,6 +86,26 @@ describe("viewers", () => {
     expect(rig.facts.viewerCounts.reduce((sum, { watchedMs }) => sum + watchedMs, 0)).toBe(40_000);
   });
 
+  test("of a stream that is pulled only while watched have it pulled; probes and its owner do not, nor do they while it is live", async () => {
+    const { playbackGate } = rig;
+    playbackGate.policy = "public";
+    const path = "/hls/playstream1/index.m3u8";
+    expect(await rig.text(path)).toContain("offline");
+    expect(playbackGate.wanted).toEqual([]);
+    playbackGate.onlyWhileWatched = true;
+    rig.plane.accessChanged("playstream1");
+    await rig.fetch(path, { method: "HEAD" });
+    expect(await rig.text(`${path}?jwt=owner.good`)).toContain("offline");
+    expect(playbackGate.wanted).toEqual([]);
+    expect(await rig.text(path)).toContain("offline");
+    expect(await rig.text(`${path}?dvr=1`)).toContain("offline");
+    expect(playbackGate.wanted).toEqual(["stream-1", "stream-1"]);
+    const { publication } = rig.publish();
+    await rig.send(publication, { seconds: 5 });
+    expect(await rig.text(path)).toContain("EXT-X-STREAM-INF");
+    expect(playbackGate.wanted).toHaveLength(2);
+  });
+
   test("are not counted for offline content or HEAD requests", async () => {
     rig.playbackGate.policy = "public";
     await rig.text(`${LIVE}/index.m3u8`);

@@ -36,7 +36,7 @@ async function serve(index: Partial<MediaIndex>, content = CONTENT) {
   const handOver = () => {
     throw new Error("stored media is at every node");
   };
-  const admission: Admission = { content, isShared: true, countViewer: () => viewing, handOver };
+  const admission: Admission = { content, isShared: true, countViewer: () => viewing, handOver, missed() {} };
   const server = createServer((req, res) => {
     const asked = new MediaRequest(req, res, "", { address, protocol: delivery }, new TrustedProxies([]));
     Promise.resolve(asked.answer(admission)).catch(() => res.destroy());

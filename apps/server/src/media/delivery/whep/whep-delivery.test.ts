@@ -118,7 +118,9 @@ describe("WHEP", () => {
   it("refuses offline streams and recordings", async () => {
     await using live = await openLive();
     live.publication.end("clean-stop", "done");
+    live.rig.playbackGate.onlyWhileWatched = true;
     const answer = await live.watch();
+    expect(live.rig.playbackGate.wanted).toEqual(["stream-1"]);
     expect([answer.status, await answer.text()]).toEqual([404, "Could not retrieve stream: Stream open failed"]);
     expect((await live.watch({}, "recording1")).status).toBe(404);
   });

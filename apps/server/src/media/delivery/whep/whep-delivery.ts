@@ -70,7 +70,9 @@ export class WhepDelivery implements OfferTaker {
     const session = sessions.sessionOf(playbackId);
     if (!session || session.isFinished || session.isLeft) {
       const place = given ? null : others?.placeOf(content.streamId, content.place);
-      return place ? { place, viewer: admission.handOver(content) } : OFFLINE;
+      if (place) return { place, viewer: admission.handOver(content) };
+      admission.missed();
+      return OFFLINE;
     }
     const feed = this.#feedOf(session);
     feed.enter();

@@ -1,5 +1,6 @@
+import type { Timer } from "../../../platform/clock.ts";
 import type { PullSource } from "../../../ports/index.ts";
-import type { Publication } from "../../packet.ts";
+import type { Publication, PublicationEnd } from "../../packet.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import { PublishConnection, type PublishWire } from "../publish-connection.ts";
 import type { Refusal } from "../publish-refusals.ts";
@@ -39,6 +40,7 @@ export class PullPublisher<Piece> implements PublishWire {
   readonly #over = new AbortController();
   #reason = "The connection was closed.";
   #leftOut: string | null = null;
+  #judging: Timer | null = null;
 
   constructor(
     source: Pick<PullSource, "url">,
@@ -96,9 +98,9 @@ export class PullPublisher<Piece> implements PublishWire {
   }
 
   /** Ends it, because the stream is no longer pulled here. */
-  end(reason: string): void {
+  end(reason: string, why: PublicationEnd): void {
     this.#reason = reason;
-    this.#connection.end("source-lost", reason);
+    this.#connection.end(why, reason);
   }
 
   pause(): void {
@@ -113,7 +115,7 @@ export class PullPublisher<Piece> implements PublishWire {
 
   accept(): void {
     this.#paced.goOn();
-    this.#settings.publishing.clock.after(TRACK_WITHIN_MS, () => this.#judge());
+    this.#judging = this.#settings.publishing.clock.after(TRACK_WITHIN_MS, () => this.#judge());
     this.#settings.onPublishing();
   }
 
@@ -164,6 +166,7 @@ export class PullPublisher<Piece> implements PublishWire {
 
   #stop(): void {
     if (this.signal.aborted) return;
+    this.#judging?.cancel();
     this.#over.abort(new Error("the pull is over"));
     this.#paced.close();
   }

@@ -1,5 +1,6 @@
 import { BackOff } from "../../../platform/retry.ts";
 import type { PullGate, PullLease, PullSource, PullState } from "../../../ports/index.ts";
+import type { PublicationEnd } from "../../packet.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import type { PacedMemory } from "./paced-memory.ts";
@@ -49,9 +50,9 @@ export class PullRun {
     }
   }
 
-  stop(reason: string): void {
+  stop(reason: string, why: PublicationEnd = "source-lost"): void {
     this.#over.abort(new Error(reason));
-    this.#publisher?.end(reason);
+    this.#publisher?.end(reason, why);
   }
 
   /** One attempt, and the wait after it; false at the end. */

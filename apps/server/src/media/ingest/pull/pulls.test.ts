@@ -75,7 +75,7 @@ it("a picture with a time that is hours off is passed on at the time where it be
   expect(repaired.map(([dts]) => dts)).toEqual(right.map(([dts]) => dts));
 });
 
-const lease = (version: number): PullLease => ({ streamId: "stream", version });
+const lease = (version: number, isWatched = true): PullLease => ({ streamId: "stream", version, isWatched });
 
 it("a file is published in real time with the stream's key, stopped cleanly at its end, and not asked for again", async () => {
   const { ingest, told, state, pulls, settle } = rig();
@@ -128,6 +128,40 @@ it("a pull that is started a hundred times is one connection at a time, and none
   await settle(2_000);
   await settle(2_000);
   expect([state.open, pulls.count]).toEqual([0, 0]);
+});
+
+it("a stream pulled only while watched ends cleanly with its viewers; a hundred times leave neither connection nor timer", async () => {
+  const { ingest, state, pulls, settle } = rig({ file: null });
+  state.leases = [lease(1, false)];
+  await settle(2_000);
+  const { pending } = ingest.clock;
+  expect([state.calls, pulls.count]).toEqual([0, 0]);
+  for (let viewer = 1; viewer <= 100; viewer++) {
+    state.leases = [lease(1)];
+    await settle(1_000);
+    await settle();
+    expect([state.calls, state.open, pulls.count]).toEqual([viewer, 1, 1]);
+    state.leases = [lease(1, false)];
+    await settle(1_000);
+    await settle();
+    expect([state.open, pulls.count]).toEqual([0, 0]);
+    expect(ingest.publication.ends.at(-1)).toMatchObject({ why: "clean-stop", reason: "Nobody watches the stream." });
+  }
+  expect([state.most, ingest.clock.pending]).toEqual([1, pending]);
+});
+
+it("a viewer who comes while a source cannot be had, and leaves, leaves nothing", async () => {
+  const { ingest, state, pulls, settle } = rig({ file: Buffer.from("<html>") });
+  await settle(1_000);
+  const { pending } = ingest.clock;
+  for (let viewer = 1; viewer <= 10; viewer++) {
+    state.leases = [lease(1)];
+    await settle(1_000);
+    state.leases = [lease(1, false)];
+    await settle(1_000);
+    await settle();
+    expect([state.calls, state.open, pulls.count, ingest.clock.pending]).toEqual([viewer, 0, 0, pending]);
+  }
 });
 
 it("a source that has no stream is tried again after growing delays, of at most a minute", async () => {

@@ -3,8 +3,8 @@ import { SharedWork } from "../../../platform/shared-work.ts";
 import { PacedMemory } from "./paced-memory.ts";
 import { PullRun, type PullRunSettings } from "./pull-run.ts";
 
-/** A pull that was started begins within this time, and one that was stopped ends. */
-const POLL_MS = 2_000;
+/** A pull that was started, or whose first viewer came, begins within this time, and one that was stopped ends. */
+const POLL_MS = 1_000;
 /** Of one node. */
 const MAX_PULLS = 500;
 
@@ -52,13 +52,16 @@ export class Pulls {
     const { gate, publishing } = this.#settings;
     try {
       const leases = await gate.claim(Math.max(0, MAX_PULLS - this.#runs.size));
-      const versions = new Map(leases.map(({ streamId, version }) => [streamId, version]));
-      for (const [streamId, { run }] of this.#runs)
-        if (versions.get(streamId) !== run.lease.version)
-          run.stop("The stream is no longer pulled, or from another source.");
+      const held = new Map(leases.map((lease) => [lease.streamId, lease]));
+      for (const [streamId, { run }] of this.#runs) {
+        const lease = held.get(streamId);
+        if (lease?.version !== run.lease.version) run.stop("The stream is no longer pulled, or from another source.");
+        else if (!lease.isWatched) run.stop("Nobody watches the stream.", "clean-stop");
+      }
       // One that was started anew begins at the next look, behind the end of the one before.
       for (const lease of leases)
-        if (this.#poll && !this.#runs.has(lease.streamId)) this.#begin(new PullRun(lease, this.#settings));
+        if (this.#poll && lease.isWatched && !this.#runs.has(lease.streamId) && this.#runs.size < MAX_PULLS)
+          this.#begin(new PullRun(lease, this.#settings));
     } catch (error) {
       publishing.log.warn({ err: error }, "could not read which streams to pull; present ones go on");
     }

@@ -8,6 +8,9 @@ import { UNREACHABLE } from "./source-problem.ts";
 import { SourceTrials } from "./source-trials.ts";
 
 const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
+const TWO_LANGUAGES = readFileSync(
+  new URL("../../../../../../packages/formats/src/ts/corpus/two-languages.m2t", import.meta.url),
+);
 const SOURCE = { url: "http://me:pass@source.example/a.ts", headers: {} };
 
 type Answer = "refused" | "timeout" | "network" | "silent" | "closed" | number | Buffer;
@@ -65,16 +68,23 @@ it("the tracks of a source are told, its connection ends, and nothing is publish
       { kind: "video", codec: expect.stringMatching(/^avc1\./), width: 64, height: 48, frameRate: 10 },
       { kind: "audio", codec: "mp4a.40.2", sampleRate: 48_000, channels: 1 },
     ],
+    leftOut: null,
     problem: null,
   });
   expect([state.open, ingest.asked, ingest.publications]).toEqual([0, [], []]);
+});
+
+it("tracks that a pull does not take are told, too", async () => {
+  const { tracks, leftOut, problem } = await rig(TWO_LANGUAGES).tried();
+  expect([tracks.map(({ kind }) => kind), problem]).toEqual([["video", "audio"], null]);
+  expect(leftOut).toContain("1 further audio track");
 });
 
 it.each(["network", "timeout", "silent", "closed"] as const)(
   "a source that is unreachable in the way %j has the one sentence for it",
   async (answer) => {
     const { state, tried } = rig(answer);
-    expect(await tried(10_000)).toEqual({ tracks: [], problem: UNREACHABLE });
+    expect(await tried(10_000)).toEqual({ tracks: [], leftOut: null, problem: UNREACHABLE });
     await new Promise((resolve) => setImmediate(resolve));
     expect(state.open).toBe(0);
   },
@@ -82,7 +92,7 @@ it.each(["network", "timeout", "silent", "closed"] as const)(
 
 it("so has an SRT listener that nobody answers for", async () => {
   const source = { url: "srt://camera.example:9000", headers: {} };
-  expect(await rig("silent").tried(0, source)).toEqual({ tracks: [], problem: UNREACHABLE });
+  expect(await rig("silent").tried(0, source)).toEqual({ tracks: [], leftOut: null, problem: UNREACHABLE });
 });
 
 it.each([

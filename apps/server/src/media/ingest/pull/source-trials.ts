@@ -9,11 +9,13 @@ import { PacedMemory } from "./paced-memory.ts";
 import { withKindOf } from "./source-kinds.ts";
 import type { SourceOpening } from "./source-opening.ts";
 import { LOST, SourceProblem, UNREACHABLE } from "./source-problem.ts";
-import type { SourceKind } from "./source-reader.ts";
+import type { SourceKind, SourceReader } from "./source-reader.ts";
 
 const WITHIN_MS = 10_000;
 /** From the first track to one of the other kind: longer than most keyframe intervals. */
 const SECOND_TRACK_MS = 3_000;
+/** From the second one to those that are left out. */
+const FURTHER_TRACKS_MS = 1_000;
 /** Of a source that sends faster than real time. */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Of one node. A source that needs its sound converted costs a process. */
@@ -46,7 +48,7 @@ export class SourceTrials {
 
   /** Answers within 10 s. Never rejects. */
   async try(source: TriedSource): Promise<SourceTrial> {
-    if (this.#running.size >= MAX_RUNNING) return { tracks: [], problem: BUSY };
+    if (this.#running.size >= MAX_RUNNING) return { tracks: [], leftOut: null, problem: BUSY };
     const trial = new Trial(this.#settings, this.#ahead);
     this.#running.add(trial);
     // A name may be looked up for longer than anybody waits; it has its place until then.
@@ -66,10 +68,11 @@ class Trial {
   readonly #answered = Promise.withResolvers<SourceTrial>();
   readonly #deadline: Timer;
   readonly #ahead: PacedMemory;
-  #second: Timer | null = null;
+  #waiting: Timer | null = null;
   /** Something came from it that can be read. */
   #isHeard = false;
   #missing: string | null = null;
+  #packets: Pick<SourceReader<unknown>, "leftOut"> | null = null;
 
   constructor(settings: SourceTrialsSettings, ahead: PacedMemory) {
     this.#settings = settings;
@@ -96,6 +99,7 @@ class Trial {
     const { signal } = this.#over;
     const sink = { track: (track: Track) => this.#found(track), packet: release };
     const packets = kind.reader(sink, { clock, log, children, memory });
+    this.#packets = packets;
     let bytes = 0;
     try {
       for await (const piece of kind.open(source, { outbound, srt, clock, memory, ahead: this.#ahead, signal })) {
@@ -110,7 +114,8 @@ class Trial {
       this.#missing = packets.missing;
       this.stop();
     } catch (error) {
-      this.#end(this.#sentenceOf(error));
+      // It has all that a pull needs; how it goes on is not for a trial to judge.
+      this.#end(this.#tracks.size > 1 ? null : this.#sentenceOf(error));
     } finally {
       packets.close();
     }
@@ -118,6 +123,7 @@ class Trial {
 
   #found({ codecString: codec, ...track }: Track): void {
     const { kind } = track;
+    const isNew = !this.#tracks.has(kind);
     if (kind === "video") {
       const { width, height, frameRate } = track;
       this.#tracks.set(kind, { kind, codec, width, height, ...(frameRate !== undefined && { frameRate }) });
@@ -125,15 +131,17 @@ class Trial {
       const { sampleRate, channels } = track;
       this.#tracks.set(kind, { kind, codec, sampleRate, channels });
     }
-    if (this.#tracks.size > 1) this.stop();
-    else this.#second ??= this.#settings.clock.after(SECOND_TRACK_MS, () => this.stop());
+    if (!isNew || this.#over.signal.aborted) return;
+    this.#waiting?.cancel();
+    const ms = this.#tracks.size > 1 ? FURTHER_TRACKS_MS : SECOND_TRACK_MS;
+    this.#waiting = this.#settings.clock.after(ms, () => this.stop());
   }
 
   #end(problem: string | null): void {
     if (this.#over.signal.aborted) return;
-    this.#answered.resolve({ tracks: [...this.#tracks.values()], problem });
+    this.#answered.resolve({ tracks: [...this.#tracks.values()], leftOut: this.#packets?.leftOut ?? null, problem });
     this.#deadline.cancel();
-    this.#second?.cancel();
+    this.#waiting?.cancel();
     this.#over.abort(new Error("the trial is over"));
   }
 
