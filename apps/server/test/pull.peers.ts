@@ -245,3 +245,53 @@ test("RTSP of GStreamer reaches every output", async () => {
     return () => open.weir.client.streams.terminate(stream.id);
   });
 });
+
+test("a source is connected to with the first viewer, let go about a minute after the last one left, and connected to again", async () => {
+  const { client } = arena.weir;
+  let [open, all] = [0, 0];
+  const live = createServer((_request, response) => {
+    const args = "-v error -nostdin -re -stream_loop -1 -i file.ts -c copy -f mpegts pipe:1";
+    const child = spawn("ffmpeg", args.split(" "), { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+    open++;
+    all++;
+    response.once("close", () => {
+      open--;
+      child.kill("SIGKILL");
+    });
+    child.stdout.pipe(response);
+  });
+  await using closing = new AsyncDisposableStack();
+  await new Promise<void>((resolve) => live.listen(0, "127.0.0.1", resolve));
+  closing.defer(() => {
+    live.closeAllConnections();
+    live.close();
+  });
+  const source = `http://127.0.0.1:${(live.address() as AddressInfo).port}/live.ts`;
+  const pull = { source, onlyWhileWatched: true };
+  const { id, playbackId } = await client.streams.pull({ name: "watched", profiles: [], pull });
+  const url = arena.weir.hlsUrl(playbackId);
+  const now = async () => (await client.streams.get(id)).status;
+  const multivariant = async () => (await fetch(url)).text();
+  const waits = { state: "idle", pull: { state: "waiting", reason: expect.stringContaining("Waiting for a viewer") } };
+  const come = async (answer: string) => {
+    expect(await now()).toMatchObject(waits);
+    expect(open).toBe(0);
+    const asked = performance.now();
+    expect(await multivariant()).toContain(answer);
+    await expect.poll(() => open, { timeout: 5_000, interval: 20 }).toBe(1);
+    expect(performance.now() - asked).toBeLessThan(2_000);
+  };
+  await come("offline");
+  await expect.poll(multivariant, { timeout: 20_000 }).toContain("EXT-X-STREAM-INF");
+  const player = await arena.browser.playHls(url);
+  await player.untilMoving(60);
+  await player.close();
+  const left = performance.now();
+  await expect.poll(() => open, { timeout: 120_000 }).toBe(0);
+  expect(performance.now() - left).toBeGreaterThan(45_000);
+  await expect.poll(async () => (await now()).state, { timeout: 10_000 }).toBe("idle");
+  // The end of a broadcast that was just over is still shown.
+  await come("EXT-X-STREAM-INF");
+  expect(all).toBe(2);
+  await client.streams.delete(id);
+}, 300_000);
