@@ -113,6 +113,27 @@ test("a blocking playlist response is passed on, and cached for later requests",
   expect(behind.timesAskedFor(query)).toBe(1);
 });
 
+test("of a list that goes back a delta update is cached for those alone who ask for one, and a compressed list for those who read it", async () => {
+  await using broadcast = await startBroadcast(weir, { seconds: 120, stream: { profiles: [], dvr: "session" } });
+  await broadcast.untilSegments(15, 60_000);
+  const multivariant = `${edge.url}/hls/${broadcast.stream.playbackId}/index.m3u8?dvr=1`;
+  const address = /^s\/.*\/source\/dvr\.m3u8$/m.exec(await textOf(multivariant))?.[0] ?? "";
+  const list = new URL(address, multivariant).href;
+  const newest = (await textOf(list)).match(/(?<=^d)\d+(?=\.m4s$)/gm)?.at(-1);
+  const waits = `?_HLS_msn=${Number(newest) + 1}`;
+  const delta = await textOf(`${list}${waits}&_HLS_skip=YES`);
+  const whole = await textOf(list + waits);
+  expect([delta, whole].map((text) => text.includes("#EXT-X-SKIP:"))).toEqual([true, false]);
+  expect(whole).toMatch(/#EXTINF.*\nd1\.m4s\n/);
+  expect(await textOf(`${list}${waits}&_HLS_skip=YES`)).toBe(delta);
+  expect(await textOf(list + waits)).toBe(whole);
+  expect(behind.timesAskedFor(`/dvr.m3u8${waits}`)).toBe(1);
+  expect(behind.timesAskedFor(`/dvr.m3u8${waits}&_HLS_skip=YES`)).toBe(1);
+  const plain = await fetch(list + waits, { headers: { "accept-encoding": "identity" } });
+  expect(plain.headers.get("content-encoding")).toBe(null);
+  expect(await plain.text()).toMatch(/#EXTINF.*\nd1\.m4s\n/);
+});
+
 test("over HTTP/2 the edge serves cached content, passes offers on, and tells Weir the scheme", async () => {
   const session = connectHttp2(edge.httpsUrl, { ca: FIRST.cert });
   const ask = async (path: string, headers: Record<string, string> = {}, body = "") => {
