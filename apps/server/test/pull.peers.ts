@@ -251,7 +251,8 @@ test("a source is connected to with the first viewer, let go about a minute afte
   let [open, all] = [0, 0];
   const live = createServer((_request, response) => {
     const args = "-v error -nostdin -re -stream_loop -1 -i file.ts -c copy -f mpegts pipe:1";
-    const child = spawn("ffmpeg", args.split(" "), { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+    const program = "ffmpeg";
+    const child = spawn(program, args.split(" "), { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
     open++;
     all++;
     response.once("close", () => {
