@@ -37,6 +37,8 @@ export interface FollowedSessionsSettings {
 export class FollowedSessions {
   readonly #settings: FollowedSessionsSettings;
   readonly #byPlaybackId = new Map<string, Following>();
+  /** Each part's request looks here. */
+  readonly #bySessionId = new Map<string, FollowedSession>();
   #timer: Timer | null = null;
 
   constructor(settings: FollowedSessionsSettings) {
@@ -48,8 +50,7 @@ export class FollowedSessions {
   }
 
   session(sessionId: string): FollowedSession | undefined {
-    for (const { session } of this.#byPlaybackId.values()) if (session?.sessionId === sessionId) return session;
-    return undefined;
+    return this.#bySessionId.get(sessionId);
   }
 
   sessionOf(playbackId: string): FollowedSession | undefined {
@@ -67,7 +68,7 @@ export class FollowedSessions {
       const { memory } = this.#settings;
       const isFull = memory.pagesInUse * PAGE_BYTES > MAX_WINDOW_BYTES;
       if (isFull || this.#byPlaybackId.size >= MAX_FOLLOWED) return undefined;
-      following = new Following(this.#settings, { playbackId, streamId, place });
+      following = new Following(this.#settings, { playbackId, streamId, place }, this.#bySessionId);
       this.#byPlaybackId.set(playbackId, following);
       this.#timer ??= this.#settings.clock.every(LOOK_MS, () => this.#look());
     }
@@ -104,6 +105,7 @@ class Following {
   session: FollowedSession | null = null;
   readonly #settings: FollowedSessionsSettings;
   readonly #followed: Followed;
+  readonly #sessions: Map<string, FollowedSession>;
   #place: NodePlace;
   #usedAt: number;
   /** When the owner last said something. */
@@ -114,9 +116,11 @@ class Following {
   #onJoined: () => void = () => {};
   #isRefused = false;
 
-  constructor(settings: FollowedSessionsSettings, followed: Followed) {
+  /** `sessions`: the copies of all, by session. */
+  constructor(settings: FollowedSessionsSettings, followed: Followed, sessions: Map<string, FollowedSession>) {
     this.#settings = settings;
     this.#followed = followed;
+    this.#sessions = sessions;
     this.#place = followed.place;
     this.#usedAt = this.#heardAt = settings.clock.monotonic();
   }
@@ -147,8 +151,7 @@ class Following {
 
   close(): void {
     this.#connection?.abort();
-    this.session?.dispose();
-    this.session = null;
+    this.#dispose();
     this.#isRefused = true;
     this.#onJoined();
   }
@@ -207,8 +210,15 @@ class Following {
   /** Another session of the stream is another copy. */
   #begin(message: Parameters<typeof sessionOf>[0]): void {
     if (this.session?.sessionId === message.sessionId) return;
-    this.session?.dispose();
+    this.#dispose();
     this.session = sessionOf(message, this.#settings);
+    this.#sessions.set(message.sessionId, this.session);
+  }
+
+  #dispose(): void {
+    if (this.session) this.#sessions.delete(this.session.sessionId);
+    this.session?.dispose();
+    this.session = null;
   }
 
   /** There is nothing to follow there: the next viewer asks anew. */

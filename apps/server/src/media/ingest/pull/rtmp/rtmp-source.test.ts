@@ -203,7 +203,14 @@ it("a sender that is faster than its reader waits, and is let go at the end", as
   const media = open(urlOf(server));
   expect((await media.next()).value).toMatchObject({ kind: "video", timestamp: 0 });
   const [socket] = server.sockets;
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // Until nothing more is taken.
+  let taken = -1;
+  const isTaken = () => {
+    const before = taken;
+    taken = (socket?.bytesWritten ?? 0) - (socket?.writableLength ?? 0);
+    return taken === before;
+  };
+  await expect.poll(isTaken).toBe(true);
   expect(socket?.writableLength).toBeGreaterThan(10_000_000);
   for (let i = 1; i < 400; i++) expect((await media.next()).value).toMatchObject({ timestamp: i });
   await media.return();
