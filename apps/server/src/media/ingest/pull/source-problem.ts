@@ -1,3 +1,5 @@
+import { failureOf } from "../../../platform/outbound/outbound.ts";
+
 /** Why a source cannot be pulled, as a sentence without its address. */
 export class SourceProblem extends Error {}
 
@@ -18,4 +20,11 @@ export class UnclearEnd extends SourceProblem {
 export const notCalled = (why: string): string => `The source leads to an address that is not called: ${why}.`;
 
 /** `why` is of its certificate. */
-export const untrusted = (why: string): string => `The source cannot be trusted: ${why}.`;
+const untrusted = (why: string): string => `The source cannot be trusted: ${why}.`;
+
+/** Why no connection to a source was made. */
+export function connectionProblem(error: Error): string {
+  const { sentence, isRefused } = failureOf(error);
+  if (isRefused) return notCalled(sentence);
+  return sentence.includes("certificate") ? untrusted(sentence) : UNREACHABLE;
+}

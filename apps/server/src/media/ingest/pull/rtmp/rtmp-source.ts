@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { FormatError } from "@weir/formats/bits";
 import { type PlayRefusal, type RtmpAddress, RtmpPlayClient, rtmpAddressOf } from "@weir/formats/rtmp";
-import { failureOf, PULL } from "../../../../platform/outbound/outbound.ts";
+import { PULL } from "../../../../platform/outbound/outbound.ts";
 import type { PullSource } from "../../../../ports/index.ts";
 import type { SourceOpening } from "../source-opening.ts";
-import { CLOSED, LOST, notCalled, SourceProblem, UNREACHABLE, untrusted } from "../source-problem.ts";
+import { CLOSED, connectionProblem, LOST, notCalled, SourceProblem, UNREACHABLE } from "../source-problem.ts";
 
 /** From the connection's begin until the server accepts to send. */
 const PLAYING_WITHIN_MS = 15_000;
@@ -95,7 +95,7 @@ class PlayConnection implements Disposable {
       this.#client.start(CRYPTO);
     });
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
-    socket.on("error", (error) => this.#fail(new SourceProblem(this.#isOpen ? LOST : sentenceOf(error))));
+    socket.on("error", (error) => this.#fail(new SourceProblem(this.#isOpen ? LOST : connectionProblem(error))));
     socket.on("close", () => this.#fail(new SourceProblem(this.#isOpen ? CLOSED : UNREACHABLE)));
   }
 
@@ -170,10 +170,4 @@ class PlayConnection implements Disposable {
     this.#socket.destroy();
     this.#wake();
   }
-}
-
-function sentenceOf(error: Error): string {
-  const { sentence, isRefused } = failureOf(error);
-  if (isRefused) return notCalled(sentence);
-  return sentence.includes("certificate") ? untrusted(sentence) : UNREACHABLE;
 }

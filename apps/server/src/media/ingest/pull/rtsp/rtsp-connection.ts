@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import { FormatError } from "@weir/formats/bits";
 import { RtspReader, type RtspRequest, type RtspResponse } from "@weir/formats/rtsp";
 import type { Clock } from "../../../../platform/clock.ts";
-import { failureOf, type Outbound, PULL } from "../../../../platform/outbound/outbound.ts";
-import { CLOSED, LOST, notCalled, SourceProblem, UNREACHABLE, untrusted } from "../source-problem.ts";
+import { type Outbound, PULL } from "../../../../platform/outbound/outbound.ts";
+import { CLOSED, connectionProblem, LOST, notCalled, SourceProblem, UNREACHABLE } from "../source-problem.ts";
 import type { RtspCredentials } from "./rtsp-credentials.ts";
 
 /** From a request, or the connection's begin, to the whole answer. */
@@ -71,7 +71,7 @@ export class RtspConnection implements Disposable {
       this.#wake();
     });
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
-    socket.on("error", (error) => this.#fail(new SourceProblem(this.#isOpen ? LOST : sentenceOf(error))));
+    socket.on("error", (error) => this.#fail(new SourceProblem(this.#isOpen ? LOST : connectionProblem(error))));
     socket.on("close", () => this.#fail(new SourceProblem(this.#isOpen ? CLOSED : UNREACHABLE)));
   }
 
@@ -194,10 +194,4 @@ export class RtspConnection implements Disposable {
     this.#socket.destroy();
     this.#wake();
   }
-}
-
-function sentenceOf(error: Error): string {
-  const { sentence, isRefused } = failureOf(error);
-  if (isRefused) return notCalled(sentence);
-  return sentence.includes("certificate") ? untrusted(sentence) : UNREACHABLE;
 }

@@ -1,6 +1,6 @@
-import { failureOf, type Outbound, PULL } from "../../../../platform/outbound/outbound.ts";
+import { type Outbound, PULL } from "../../../../platform/outbound/outbound.ts";
 import { type SrtProcess, srtAddressOf } from "../../../srt/index.ts";
-import { notCalled, SourceProblem, UNREACHABLE } from "../source-problem.ts";
+import { connectionProblem, SourceProblem } from "../source-problem.ts";
 
 /** Of a source that sends faster than real time: SRT cannot slow it down without losses. */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
@@ -20,8 +20,7 @@ export async function* srtSource(
   if (typeof address === "string") throw new SourceProblem(`The source's SRT address cannot be used: ${address}.`);
   // Connects to the very address that was checked, without resolving the name again.
   const place = await outbound.find({ url, purpose: PULL }).catch((error: Error) => {
-    const { sentence, isRefused } = failureOf(error);
-    throw new SourceProblem(isRefused ? notCalled(sentence) : UNREACHABLE);
+    throw new SourceProblem(connectionProblem(error));
   });
   signal.throwIfAborted();
   const waiting: Uint8Array[] = [];
