@@ -133,8 +133,8 @@ export class WebrtcEndpoint {
   /** The node that answered the offer has the connection. */
   async #askOther(others: OtherNodes, nodeId: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const outcome = await others.sendTo(nodeId, req, res).catch(() => "failed");
-    if (outcome === "failed") send(res, 404, NO_CONNECTION);
-    else if (outcome === "full") sendRefusal(res, UNANSWERED);
+    if (outcome === "unknown") send(res, 404, NO_CONNECTION);
+    else if (outcome !== "answered") sendRefusal(res, BUSY_ELSEWHERE);
   }
 
   #options(req: IncomingMessage, res: ServerResponse): void {
@@ -272,6 +272,10 @@ export class WebrtcEndpoint {
 }
 
 const NO_CONNECTION = "There is no such connection.";
+const BUSY_ELSEWHERE: OfferRefusal = {
+  status: 503,
+  sentence: "The node with this connection does not answer right now. Try again in a moment.",
+};
 
 const NO_NAME: OfferRefusal = { status: 401, sentence: "Give a stream key to publish, or a playback id to watch." };
 const FULL: OfferRefusal = {

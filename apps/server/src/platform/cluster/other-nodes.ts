@@ -116,15 +116,15 @@ export class OtherNodes {
     return promise;
   }
 
-  /** As `send`, to a node whose address is looked up. */
+  /** As `send`, to a node whose address is looked up; `unknown` if there is no such node any more. Rejects if that cannot be read. */
   async sendTo(
     nodeId: string,
     req: IncomingMessage,
     res: ServerResponse,
     options?: ForwardOptions,
-  ): Promise<ForwardOutcome> {
+  ): Promise<ForwardOutcome | "unknown"> {
     const address = nodeId === this.self ? null : await this.#settings.findAddress(nodeId);
-    return address === null ? "failed" : this.send(req, res, { nodeId, address }, options);
+    return address === null ? "unknown" : this.send(req, res, { nodeId, address }, options);
   }
 
   /** Has that node answer the request. Never rejects. */
