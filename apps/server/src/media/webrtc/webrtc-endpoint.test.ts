@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { OtherNodes } from "../../platform/cluster/index.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
@@ -233,4 +234,30 @@ describe("the WebRTC endpoint", () => {
     for (let offers = 0; offers < 300; offers++) await rig.offer("/webrtc/a", browserOffer("recvonly"));
     expect((await rig.offer("/webrtc/a", browserOffer("recvonly"))).status).toBe(429);
   });
+});
+
+it("a connection of another node: unknown where there is no such node, and for now where it does not answer", async () => {
+  for (const [outcome, status] of [
+    ["unknown", 404],
+    ["failed", 503],
+    ["full", 503],
+  ] as const) {
+    const others = { self: "here", sendTo: async () => outcome } as unknown as OtherNodes;
+    const taker = { offer: () => Promise.reject(new Error("unused")) };
+    const parts = {
+      clock: new ManualClock(),
+      log: silentLog,
+      proxies: new TrustedProxies([]),
+      prepare: () => {},
+      stunPort: null,
+    };
+    const endpoint = new WebrtcEndpoint({ ...parts, watch: taker, publish: taker, others });
+    const server = createServer((req, res) => endpoint.handle(req, res));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/webrtc/abcd1234/${"r".repeat(22)}.there`;
+    expect((await fetch(url, { method: "DELETE" })).status).toBe(status);
+    server.closeAllConnections();
+    server.close();
+  }
 });
