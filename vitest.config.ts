@@ -95,7 +95,17 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "crash", include: ["apps/server/test/**/*.crash.ts"], ...oneAtATime, testTimeout: 900_000 },
+        test: {
+          name: "crash",
+          include: ["apps/server/test/**/*.crash.ts"],
+          ...oneAtATime,
+          retry: 0,
+          testTimeout: 900_000,
+        },
+      },
+      {
+        extends: true,
+        test: { name: "campaign", include: ["apps/server/test/campaign/*.campaign.ts"], ...oneAtATime, retry: 0 },
       },
     ],
   },

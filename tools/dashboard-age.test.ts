@@ -14,7 +14,7 @@ const FILES = [
   "packages/client/src/index.ts",
   "packages/contract/src/index.ts",
   "packages/player/src/index.ts",
-  "packages/player/vite.config.ts",
+  "packages/player/build.ts",
   "tools/compressed.ts",
 ];
 const BUILT = ["apps/dashboard/dist/index.html", "packages/player/dist/player-0.1.0-c1.js"];

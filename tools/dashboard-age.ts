@@ -12,7 +12,7 @@ const SOURCES = [
   "packages/client/src",
   "packages/contract/src",
   "packages/player/src",
-  "packages/player/vite.config.ts",
+  "packages/player/build.ts",
   "tools/compressed.ts",
 ];
 /** What the builds write last, or into: the time of a folder is that of its newest name. */

@@ -33,13 +33,12 @@ for (const entry of existsSync(installedNode) ? readdirSync(installedNode, { wit
 
 if (hasBuilder && hasSource) {
   // Side by side, and without an npm for each.
-  const [dashboard, player, client] = await Promise.all([
+  const [dashboard, packages] = await Promise.all([
     quietly("apps/dashboard", "../../node_modules/vite/bin/vite.js", "build"),
-    quietly("packages/player", "../../node_modules/vite/bin/vite.js", "build"),
-    quietly(".", "tools/client-package.ts"),
+    quietly("packages/player", "build.ts").then((isBuilt) => isBuilt && quietly(".", "tools/packages.ts")),
   ]);
-  const isDone = dashboard && player && client;
-  if (isDone) console.log("The dashboard, the player and the client are built. Start Weir with: npm start");
+  const isDone = dashboard && packages;
+  if (isDone) console.log("The dashboard, the player and the packages are built. Start Weir with: npm start");
   process.exitCode = isDone ? 0 : 1;
 } else if (!isBuilt) {
   console.warn(

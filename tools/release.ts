@@ -30,23 +30,23 @@ const CONTENT = [
 ];
 const DASHBOARD = "apps/dashboard/dist";
 const PLAYER = "packages/player/dist";
-const CLIENT = "packages/client/dist";
+const PACKAGES = "dist/packages";
 
 /**
- * Writes `release/weir-{version}.tar.gz`: the committed files that a server needs, and the dashboard, the player and the client built here.
+ * Writes `release/weir-{version}.tar.gz`: the committed files that a server needs, and the dashboard, the player and the packages built here.
  * To install it: unpack, `npm ci --omit=dev`, `npm start`.
  */
 function writeRelease(): string {
   if (!existsSync(join(ROOT, DASHBOARD, "index.html"))) {
     throw new Error("the dashboard is not built; run npm ci first");
   }
-  execFileSync(process.execPath, [join(ROOT, "tools/client-package.ts")]);
+  execFileSync(process.execPath, [join(ROOT, "tools/packages.ts")]);
   const { version } = JSON.parse(readSource("package.json")) as { version: string };
   const name = `weir-${version}`;
   const archive = join(ROOT, "release", `${name}.tar.gz`);
   const staging = mkdtempSync(join(tmpdir(), "weir-release-"));
   try {
-    for (const path of [...committedFiles(), DASHBOARD, PLAYER, CLIENT]) {
+    for (const path of [...committedFiles(), DASHBOARD, PLAYER, PACKAGES]) {
       mkdirSync(join(staging, name, dirname(path)), { recursive: true });
       cpSync(join(ROOT, path), join(staging, name, path), { recursive: true });
     }

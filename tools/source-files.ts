@@ -20,7 +20,7 @@ export function sourceFiles(...endings: readonly string[]): string[] {
 
 /** Tests, and modules that only tests import. */
 export function isTest(path: string): boolean {
-  return /(\.(test|loopback|alone|crash|hostile|long|nodes|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(
+  return /(\.(test|loopback|alone|crash|hostile|long|nodes|peers|campaign)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(
     path,
   );
 }

@@ -47,7 +47,7 @@ export default defineConfig({
             // The strip of the clip maker draws the same pictures as the player.
             {
               name: "player",
-              test: /\/packages\/player\/src\//,
+              test: /\/packages\/player\/src\/(?!broadcast\/)/,
               priority: 1,
             },
             // The browser loads these with the first page that has a dialog or a form.

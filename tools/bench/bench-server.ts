@@ -19,6 +19,8 @@ export interface ServerOptions {
   readonly inspect?: boolean;
   /** Publishers may come over SRT too. */
   readonly srt?: boolean;
+  /** Further settings. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 interface Started {
@@ -65,7 +67,7 @@ export class BenchServer {
 
   static async start(
     folder: string,
-    { root = ROOT, inspect = false, srt = false }: ServerOptions = {},
+    { root = ROOT, inspect = false, srt = false, env = {} }: ServerOptions = {},
   ): Promise<BenchServer> {
     const startedAt = performance.now();
     const child = spawn(process.execPath, [...(inspect ? [INSPECT] : []), ...startArguments(root)], {
@@ -84,6 +86,7 @@ export class BenchServer {
         WEIR_API_KEY: API_KEY,
         WEIR_ALLOW_PRIVATE_URLS: "1",
         WEIR_LOG_LEVEL: "error",
+        ...env,
       },
     });
     let inspectorUrl = "";
@@ -113,6 +116,10 @@ export class BenchServer {
     return addressIn(this.#banner, /srt:[^\s?]+/);
   }
 
+  publishUrl(streamKey: string): string {
+    return `${this.#rtmpUrl}/${streamKey}`;
+  }
+
   /** Creates a stream, by default without a ladder and without recording. */
   async createStream(
     name: string,
@@ -124,15 +131,24 @@ export class BenchServer {
       id,
       streamKey,
       playbackId,
-      publishUrl: `${this.#rtmpUrl}/${streamKey}`,
+      publishUrl: this.publishUrl(streamKey),
       hlsUrl: `${this.url}/hls/${playbackId}/index.m3u8`,
     };
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return this.#end("SIGTERM");
+  }
+
+  /** As a crash: a later server goes on with its sessions. */
+  kill(): Promise<void> {
+    return this.#end("SIGKILL");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, "exit");
-    this.#child.kill("SIGTERM");
+    this.#child.kill(signal);
     await exited;
   }
 }

@@ -12,16 +12,19 @@ import { type IngestTarget, measureIngest, peerTarget, srtTarget, weirTarget } f
 import { measureFullMachine, measureLadder } from "./bench-ladder.ts";
 import { measureLadderQuality } from "./bench-ladder-quality.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
+import { measureFollowing, measureRows } from "./bench-nodes.ts";
 import { measurePlayer } from "./bench-player.ts";
+import { measureRewind } from "./bench-rewind.ts";
 import { type BenchServer, withDataFolder, withServer } from "./bench-server.ts";
 import { measureTargets } from "./bench-targets.ts";
 import { measureThumbnails } from "./bench-thumbnails.ts";
 import { measureWebhooks } from "./bench-webhooks.ts";
+import { withCheckout } from "./checkout.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 import { SrtSenders } from "./srt-senders.ts";
 
 const EVERYTHING =
-  "startup,first,age,delivery,player,events,webhooks,targets,thumbnails,clips,feed,churn,ladder,ladder-quality,assets,ingest";
+  "startup,first,age,delivery,player,events,webhooks,targets,thumbnails,clips,feed,churn,rewind,ladder,ladder-quality,assets,nodes,ingest";
 const COMPARED = "delivery,viewers,ingest,ladder,churn";
 
 const HELP = `npm run bench -- [options]
@@ -29,11 +32,13 @@ const HELP = `npm run bench -- [options]
   --only ${EVERYTHING}
                                                     measurements to run (default: all)
   --only capacity [--mix 0|1|2]                     whether weir capacity predicts where parts come late: 15 minutes, two cores
+  --viewers 500                                     viewers of a measurement of rewind
   --streams 1,10,50                                 numbers of simultaneous publishers
   --seconds 8                                       duration of an ingest measurement
   --ladder-seconds 60                               duration of a ladder measurement, more than 20
   --against COMMIT                                  compare this checkout with a commit, or with the folder of another installed
-                                                    checkout: --only delivery,viewers,ingest,ladder,churn (default: all of these)
+                                                    checkout: --only delivery,viewers,ingest,ladder,churn (default: all of these);
+                                                    with --only nodes, its database figures beside these
   --rounds 5                                        rounds of ladder-quality and assets, and of a comparison (default there: 11)
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     a running server to include in the ingest measurements
 
@@ -66,6 +71,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string" },
     "ladder-seconds": { type: "string", default: "60" },
     mix: { type: "string" },
+    viewers: { type: "string", default: "500" },
     help: { type: "boolean", default: false },
   },
 });
@@ -107,6 +113,7 @@ async function run(): Promise<void> {
       const reordered = await makeClip(2);
       await withServer(folder, async (server) => tell(...(await measureClips(server, reordered))));
     }
+    if (chosen.has("rewind")) tell(...(await measureRewind(folder, clip, Number(options.viewers))));
     if (chosen.has("feed")) tell(...(await measureFeed(clip)));
     if (chosen.has("ladder")) {
       const reordered = await makeClip(2);
@@ -116,6 +123,7 @@ async function run(): Promise<void> {
     }
     if (chosen.has("ladder-quality")) tell(...(await measureLadderQuality(rounds)));
     if (chosen.has("assets")) tell(...(await measureAssets(rounds)));
+    if (chosen.has("nodes")) tell(...(await measureRows(clip)), ...(await measureFollowing(clip, rounds)));
     if (!chosen.has("ingest")) return;
     for (const count of options.streams.split(",").map(Number)) {
       const ingest = async (target: IngestTarget) =>
@@ -151,7 +159,12 @@ async function comparison(against: string): Promise<void> {
     streams: Math.max(...options.streams.split(",").map(Number)),
     seconds: Number(options.seconds),
   };
-  await compareVersions(await makeClip(), comparison, tell);
+  const clip = await makeClip();
+  await compareVersions(clip, comparison, tell);
+  if (comparison.parts.has("nodes")) {
+    tell(...(await withCheckout(against, (root) => measureRows(clip, root, "the other version"))));
+    tell(...(await measureRows(clip, undefined, "this version")));
+  }
   process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
 }
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { ROOT } from "./bench-server.ts";
 
 /** What an installation makes beside `node_modules`. */
-const BUILT = ["apps/dashboard/dist", "packages/client/dist"];
+const BUILT = ["apps/dashboard/dist", "dist/packages"];
 
 /**
  * Runs `work` with the folder of an installed checkout: of `version` itself if that is a folder, or of a commit, which is checked out to a temporary

@@ -56,7 +56,7 @@ const bytesOf = ({ selfSize, children }: ProfileNode): number =>
   children.reduce((sum, child) => sum + bytesOf(child), selfSize);
 
 /** A connection to a process's inspector (Chrome DevTools Protocol). */
-class Inspector {
+export class Inspector {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (answer: { readonly result?: unknown; readonly error?: unknown }) => void>();
   #calls = 0;

@@ -43,9 +43,12 @@ async function run(): Promise<void> {
 
   // Compiling is half of what a start costs. Where the folder cannot be written to, it is done each time.
   enableCompileCache(COMPILED);
-  const { startWeir } = await import("./roles/weir.ts");
   const leaving = new AbortController();
-  const starting = startWeir({ config, clock: new DatabaseClock(systemClock), log, signal: leaving.signal });
+  const settings = { config, clock: new DatabaseClock(systemClock), log, signal: leaving.signal };
+  const hasProcesses = config.mediaProcesses > 1 && config.roles.includes("media");
+  const starting = hasProcesses
+    ? import("./roles/processes/server-processes.ts").then(({ startServerProcesses }) => startServerProcesses(settings))
+    : import("./roles/weir.ts").then(({ startWeir }) => startWeir(settings));
   let leftAt: number | null = null;
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => {

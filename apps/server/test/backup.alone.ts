@@ -146,10 +146,8 @@ test("a data folder moves to PostgreSQL and a bucket, and back", async () => {
   onTestFinished(() => postgres.close());
   const { host, user } = postgres.address;
   const outer = {
-    ...{ DATABASE_URL: `postgresql://${user}@localhost/postgres?host=${host}`, WEIR_S3_BUCKET: s3.settings.bucket },
-    WEIR_S3_ENDPOINT: s3.settings.endpoint,
-    WEIR_S3_ACCESS_KEY_ID: "S3RVER",
-    WEIR_S3_SECRET_ACCESS_KEY: "S3RVER",
+    ...s3.env,
+    DATABASE_URL: `postgresql://${user}@localhost/postgres?host=${host}`,
   };
   await using weir = await WeirProcess.start();
   const asset = await upload(weir.client, "that moves");

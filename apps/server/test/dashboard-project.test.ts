@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { clientIn, signedInPage } from "./support/dashboard-page.ts";
 import { startPublisher } from "./support/publisher.ts";
+import { StrangeCamera } from "./support/strange-camera.ts";
 
 // In a project of its own, so that the lists have nothing of other files.
 const arena = shareArena();
@@ -65,6 +66,28 @@ test("a stream gets the renditions that its form shows, and others by its editor
   await inDialog("Save").click();
   await untilClosed();
   expect((await profiles()).map(({ name }) => name)).toEqual(["720p"]);
+});
+
+test("a source is tried, with what is wrong with it; then its stream is pulled, plays on its page, and is stopped", async () => {
+  await using camera = await StrangeCamera.start({});
+  const { id } = await create(`Pulled ${randomUUID()}`);
+  await open(`/streams/${id}`);
+  await page.getByRole("heading", { name: "Pull from a source" }).click();
+  await button("Set source").click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Address").fill("http://127.0.0.1:6/nobody.ts");
+  await inDialog("Try this source").click();
+  await form.getByText("The source cannot be reached.").waitFor();
+  await form.getByLabel("Address").fill(camera.url);
+  await inDialog("Try this source").click();
+  await form.getByText("video 320 × 180").waitFor();
+  await inDialog("Save and start").click();
+  await untilClosed();
+  await page.getByText("Pulling", { exact: true }).waitFor();
+  await page.locator("video").waitFor();
+  await button("Stop pull").click();
+  await page.getByText("The stream was terminated. Start the pull again to go on.").waitFor();
+  expect((await client.streams.get(id)).status.state).not.toBe("live");
 });
 
 test("a target is saved with its key, renamed without it, disabled and removed", async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { renditionUrl } from "./support/live-renditions.ts";
 import { figure, Nodes, StagedStream } from "./support/nodes.ts";
 import { followParts, type PartTimes } from "./support/part-times.ts";
+import { StrangeCamera } from "./support/strange-camera.ts";
 
 const FOLLOWERS = ["b", "c", "d"] as const;
 const VIEWERS = 20;
@@ -12,7 +13,9 @@ const STALL_MS = 6_000;
 
 let nodes: Nodes;
 beforeAll(async () => {
-  nodes = await Nodes.open(["a", ...FOLLOWERS], { WEIR_CLUSTER_ADDRESS: "127.0.0.1:0" });
+  nodes = await Nodes.open(["a", ...FOLLOWERS], {
+    ...{ WEIR_CLUSTER_ADDRESS: "127.0.0.1:0", WEIR_PULL_NETWORKS: "127.0.0.0/8" },
+  });
 });
 afterAll(() => nodes?.[Symbol.asyncDispose]());
 
@@ -73,27 +76,30 @@ test("a follower that was stopped for 5 s catches up without a gap", async () =>
   expect(staged.seen.clashes).toEqual([]);
 });
 
-test("the owner is killed and the encoder is back at a follower after 1 s: new media at both others, in the same session, and no name has two contents", async () => {
-  await using staged = await StagedStream.create(nodes, { watchedAt: ["b", "c"], record: false });
-  await staged.publishAt("a");
-  const { status } = await staged.untilState("live");
-  await staged.untilListed("b", 2);
-  await staged.untilListed("c", 2);
-  const viewers = [await watch("b", staged), await watch("c", staged)];
-  const before = await staged.newest();
-  const killedAt = Date.now();
-  await nodes.node("a").weir.kill();
-  await sleep(1_000);
-  await staged.publishAt("b");
-  for (const [index, node] of ["b", "c"].entries()) {
-    const isNew = (uri: string) => Number(uri.split(".")[0]) > before + 2;
-    const newAt = () => [...(viewers[index]?.listedAt ?? [])].find(([uri, at]) => at > killedAt && isNew(uri))?.[1];
-    await expect.poll(newAt, { timeout: 15_000 }).toBeDefined();
-    figure(`new media at ${node} after the kill, in ms`, (newAt() ?? 0) - killedAt);
-  }
-  await Promise.all(viewers.map((viewer) => viewer.stop()));
-  expect((await staged.now()).status.sessionId).toBe(status.sessionId);
-  expect(staged.seen.clashes).toEqual([]);
-  expect(["b", "c"].flatMap((node) => staged.seen.fallsAt(node))).toEqual([]);
-  await nodes.node("a").weir.restart();
-});
+test("a source is pulled for a viewer at another node, for as long as that one watches, and again for the next one there", async () => {
+  await using camera = await StrangeCamera.start({});
+  const { client } = nodes.api;
+  const pull = { source: camera.url, onlyWhileWatched: true };
+  const { id, playbackId } = await client.streams.pull({ name: "watched", profiles: [], pull });
+  const state = async () => (await client.streams.get(id)).status.state;
+  const ask = async (node: string) => (await fetch(nodes.node(node).weir.hlsUrl(playbackId))).text();
+  const all = ["a", ...FOLLOWERS];
+  const puller = () => all.filter((node) => nodes.node(node).weir.log.includes(id));
+  expect([await ask("a"), camera.connections, puller()]).toEqual([expect.stringContaining("offline"), 0, []]);
+  await expect.poll(state, { timeout: 20_000 }).toBe("live");
+  const [pulling] = puller();
+  const other = all.find((node) => node !== pulling) ?? "";
+  await expect.poll(() => ask(other), { timeout: 20_000 }).toContain("EXT-X-STREAM-INF");
+  const viewer = followParts(await renditionUrl(nodes.node(other).weir.hlsUrl(playbackId), "source"));
+  // Longer than a source is pulled for one question.
+  await sleep(100_000);
+  expect([camera.open, camera.connections]).toEqual([1, 1]);
+  await viewer.stop();
+  await expect.poll(() => camera.open, { timeout: 120_000 }).toBe(0);
+  // Its node has it for some seconds more.
+  await ask(other);
+  await expect.poll(() => camera.open, { timeout: 10_000 }).toBe(1);
+  await expect.poll(state, { timeout: 20_000 }).toBe("live");
+  expect(puller()).toEqual([pulling]);
+  await client.streams.delete(id);
+}, 400_000);

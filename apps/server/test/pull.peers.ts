@@ -201,10 +201,12 @@ test("RTSP of GStreamer over TLS: H.264 and Opus are played and recorded, and it
   const stream = await client.streams.pull({ name: "secure", profiles: [], record: true, pull: { source } });
   await expect.poll(async () => (await client.streams.get(stream.id)).status.state, { timeout: 20_000 }).toBe("live");
   const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
-  expect((await player.untilMoving(240)).width).toBe(320);
+  const shown = await player.untilMoving(240);
+  expect(shown.width).toBe(320);
+  // The first viewer hears it: its track is known before its converter has started.
+  expect(shown.audioBytes).toBeGreaterThan(0);
   await player.close();
   await client.streams.terminate(stream.id);
-  // The converter starts while the pictures come already.
   const { video, audio } = await recordedTimes(arena.weir, stream.id);
   expect(video.length).toBeGreaterThan(200);
   expect(audio.length).toBeGreaterThan(200);

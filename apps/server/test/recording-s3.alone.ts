@@ -12,17 +12,7 @@ test("a recording is uploaded once S3 is available again, is ready only then, an
   const s3 = await startS3TestServer();
   await using closing = new AsyncDisposableStack();
   closing.defer(() => s3.close());
-  const { bucket, endpoint, accessKeyId, secretAccessKey } = s3.settings;
-  const weir = closing.use(
-    await WeirProcess.start({
-      env: {
-        WEIR_S3_BUCKET: bucket,
-        WEIR_S3_ENDPOINT: endpoint,
-        WEIR_S3_ACCESS_KEY_ID: accessKeyId.reveal(),
-        WEIR_S3_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
-      },
-    }),
-  );
+  const weir = closing.use(await WeirProcess.start({ env: s3.env }));
   expect(weir.log).toContain("recordings go to the bucket");
   await s3.stop();
   await using broadcast = await startBroadcast(weir, { seconds: SECONDS, stream: { record: true } });
@@ -41,5 +31,5 @@ test("a recording is uploaded once S3 is available again, is ready only then, an
   expect(await readdir(join(weir.dataFolder, "spool"), { recursive: true })).not.toContainEqual(
     expect.stringMatching(/\.m4s$/),
   );
-  expect(weir.log).not.toContain(`"${secretAccessKey.reveal()}"`);
+  expect(weir.log).not.toContain(`"${s3.settings.secretAccessKey.reveal()}"`);
 });

@@ -45,13 +45,7 @@ test("api, media and worker as three processes on one database: create here, pub
 test("a worker in another process makes clips of running broadcasts, recorded or not", async () => {
   const s3 = await startS3TestServer();
   onTestFinished(() => s3.close());
-  const { bucket, endpoint, accessKeyId, secretAccessKey } = s3.settings;
-  const start = await processes({
-    WEIR_S3_BUCKET: bucket,
-    WEIR_S3_ENDPOINT: endpoint,
-    WEIR_S3_ACCESS_KEY_ID: accessKeyId.reveal(),
-    WEIR_S3_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
-  });
+  const start = await processes(s3.env);
   const api = await start("api");
   const media = await start("media");
   await start("worker");

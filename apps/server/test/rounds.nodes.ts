@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Chance } from "./support/chance.ts";
 import { figure, Nodes, StagedStream } from "./support/nodes.ts";
 import type { Publisher } from "./support/publisher.ts";
 
@@ -14,30 +15,6 @@ beforeAll(async () => {
   nodes = await Nodes.open(["a", "b"], { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) });
 });
 afterAll(() => nodes?.[Symbol.asyncDispose]());
-
-/** The same choices for the same seed. */
-class Chance {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  next(): number {
-    this.#state = (this.#state * 16_807) % 2_147_483_647;
-    return this.#state / 2_147_483_647;
-  }
-
-  of<Choice>(choices: readonly Choice[]): Choice {
-    const choice = choices[Math.floor(this.next() * choices.length)];
-    if (choice === undefined) throw new Error("nothing to choose from");
-    return choice;
-  }
-
-  ms(from: number, to: number): number {
-    return Math.round(from + this.next() * (to - from));
-  }
-}
 
 const chance = new Chance(SEED);
 

@@ -163,8 +163,7 @@ test(
     );
     await sleep(5_000);
     await broadcast.publisher.kill();
-    // Shaka-player does not get over a gap that is much longer than the 10 s that it reads ahead.
-    await sleep(4_000);
+    await sleep(AWAY_MS);
     await broadcast.publish();
     await broadcast.untilState("live");
     await broadcast.untilSegments(10);
@@ -192,16 +191,18 @@ test(
       expect(frames).toBeGreaterThan(sourceSegmentsDuration * 30 - 30);
       await player.close();
     }
-    // VLC ends at a gap of all renditions.
-    for (const kind of ["ffmpeg", "gstreamer"] as const) {
+    // VLC and GStreamer show the last picture for as long as the gap; ffmpeg counts what it reads.
+    const shown = { vlc: AWAY_MS / 1000, gstreamer: AWAY_MS / 1000, ffmpeg: 0 };
+    for (const kind of ["vlc", "gstreamer", "ffmpeg"] as const) {
       const player = NativePlayer[kind](recordingUrl);
-      const isPast = () => player.hasExited || (player.position ?? 0) > sourceSegmentsDuration - 2;
-      await expect.poll(isPast, { timeout: 60_000, interval: 200 }).toBe(true);
-      expect(player.position ?? 0, `${kind}: ${player.log.slice(-3000)}`).toBeGreaterThan(sourceSegmentsDuration - 2);
+      const end = sourceSegmentsDuration + shown[kind] - 4;
+      const isPast = () => player.hasExited || (player.position ?? 0) > end;
+      await expect.poll(isPast, { timeout: 120_000, interval: 200 }).toBe(true);
+      expect(player.position ?? 0, `${kind}: ${player.log.slice(-3000)}`).toBeGreaterThan(end);
       await player.stop();
     }
   },
-  LIMIT_MS,
+  2 * LIMIT_MS,
 );
 
 test(
@@ -212,7 +213,7 @@ test(
     await using gone = await startBroadcast(arena.weir, { stream, seconds: 120 });
     await Promise.all([back.untilSegments(3), gone.untilSegments(3)]);
     const sessionId = (await back.now()).status.sessionId ?? "";
-    const collector = new NameCollector([{ node: "one", hlsUrl: back.hlsUrl }], () => sessionId);
+    const collector = new NameCollector([{ node: "one", hlsUrl: back.hlsUrl }]);
     await Promise.all([back.publisher.kill(), gone.publisher.kill()]);
     await sleep(8_000);
     await arena.weir.kill();

@@ -82,8 +82,19 @@ test("an embedded player plays a gated stream with a token from its parent page"
   // The page around it controls it.
   const isPaused = () => player.evaluate<boolean>("document.querySelector('weir-player').paused");
   expect(await isPaused()).toBe(false);
-  await page.evaluate("frames[0].postMessage({ type: 'weir:command', command: 'pause' }, '*')");
+  const tell = (command: string) => `frames[0].postMessage({ type: 'weir:command', command: '${command}' }, '*')`;
+  // Others do not: a frame beside it, of another origin or of none, even with many messages.
+  const beside = await startSite(
+    `<h1>Beside</h1><script>for (let i = 0; i < 20000; i++) parent.${tell("unmute")}; parent.postMessage("sent", "*");</script>`,
+  );
+  for (const sandbox of ["allow-scripts allow-same-origin", "allow-scripts"])
+    await page.evaluate(`new Promise((resolve) => {
+      addEventListener("message", ({ data }) => data === "sent" && resolve());
+      document.body.append(Object.assign(document.createElement("iframe"), { src: "${beside}", sandbox: "${sandbox}" }));
+    })`);
+  await page.evaluate(tell("pause"));
   await expect.poll(isPaused).toBe(true);
+  expect(await player.evaluate("document.querySelector('weir-player').muted")).toBe(true);
 });
 
 test("a page of another site plays a live stream with the player that the server hands out", async () => {
@@ -95,6 +106,23 @@ test("a page of another site plays a live stream with the player that the server
   await page.goto(await startSite(site));
   await untilMoving(page.mainFrame());
   expect(await page.getByLabel("On another site").getAttribute("src")).toMatch(/^blob:/);
+});
+
+test("a page of another site broadcasts with the element that the server hands out, and its end ends the session", async () => {
+  const { client, url } = arena.weir;
+  const stream = await client.streams.create({ name: "From another site", record: false, profiles: [] });
+  const state = async () => (await client.streams.get(stream.id)).status.state;
+  const page = await openPage();
+  const site = `<script type="module" src="${url}/broadcast.js"></script>
+    <weir-broadcast stream-key="${stream.streamKey}"></weir-broadcast>`;
+  await page.goto(await startSite(site));
+  await page.getByRole("button", { name: "Go live" }).click();
+  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await page.getByText(/^\d+\.\d Mbit\/s$/).waitFor();
+  await expect.poll(state).toBe("live");
+  await page.getByRole("button", { name: "End broadcast" }).click();
+  // A lost broadcaster would be waited for half a minute.
+  await expect.poll(state, { timeout: 10_000 }).toBe("idle");
 });
 
 /** A page of another origin. */

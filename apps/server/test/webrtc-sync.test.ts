@@ -4,7 +4,7 @@ import { lipSyncOf } from "./support/lip-sync.ts";
 
 const arena = shareArena();
 
-test.concurrent.each([
+test.each([
   ["forwarded", 0],
   ["re-encoded", 2],
 ] as const)(

@@ -28,7 +28,7 @@ const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
  * @example
  * const { publicKey, privateKey } = await weir.signingKeys.create();
  * const jwt = await signAccessJwt({ privateKey, publicKey, playbackId, issuer: "https://example.com", expiration: "1h" });
- * console.log(`${baseUrl}/hls/${playbackId}/index.m3u8?jwt=${jwt}`);
+ * const playlist = await fetch(`${baseUrl}/hls/${playbackId}/index.m3u8`, { headers: { "Service-Jwt": jwt } });
  */
 export async function signAccessJwt(wanted: AccessJwt): Promise<string> {
   const { publicKey, playbackId, issuer = "", expiration = DAY, custom, now = Date.now() } = wanted;

@@ -55,6 +55,7 @@ export const ServerSettings = Type.Object({
       state: Type.Enum(["joining", "serving", "draining", "gone"]),
       joinedAt: Milliseconds,
       lastSeen: Milliseconds,
+      version: Type.Optional(Type.String({ description: "Of Weir, as the process runs it" })),
       isThis: Type.Boolean({ description: "The process that answered" }),
     }),
   ),

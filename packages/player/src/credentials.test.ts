@@ -17,11 +17,12 @@ test("a function is asked once, again before its token expires, and again when t
   expect(await credentials.current()).toEqual({ name: "jwt", value: tokenUntil(1000) });
   expect(ask).toHaveBeenCalledTimes(1);
   expect(credentials.renewalMs(900_000)).toBe(70_000);
+  expect(credentials.renewalMs(968_000)).toBe(16_000);
   expect(credentials.renewalMs(2_000_000)).toBe(0);
   expect(credentials.renew()).toBe(true);
   await credentials.current();
   expect(ask).toHaveBeenCalledTimes(2);
-  expect(credentials.renew()).toBe(false);
+  expect([credentials.renew(), credentials.renewalMs(2_000_000)]).toEqual([false, 10_000]);
   vi.advanceTimersByTime(10_000);
   expect(credentials.renew()).toBe(true);
   vi.useRealTimers();

@@ -3,7 +3,7 @@ import type { Credential } from "./addresses.ts";
 /** Returns a token that is valid now: the page's own, or one that it asks its server for. */
 export type GetToken = () => string | Promise<string>;
 
-/** A token is renewed this long before it expires. */
+/** A token is renewed this long before it expires; one for a shorter time in the middle of it. */
 const RENEW_BEFORE_MS = 30_000;
 /** A refused token is renewed at most once in this time: a server that goes on to refuse is not asked in a loop. */
 const RENEW_AGAIN_MS = 10_000;
@@ -44,11 +44,14 @@ export class Credentials {
     return true;
   }
 
-  /** In how many milliseconds the current token should be renewed; null where it is not known, or cannot be. */
+  /** In how many milliseconds there should be another token, at once where the page's function gave none; null where that is not known, or there is none. */
   renewalMs(now: number): number | null {
-    if (this.#given !== null || this.#held === null) return null;
-    const expiresAt = expiryOf(this.#held.value);
-    return expiresAt === null ? null : Math.min(MAX_TIMER_MS, Math.max(0, expiresAt - RENEW_BEFORE_MS - now));
+    if (this.#given !== null || this.#getToken === null) return null;
+    const expiresAt = this.#held === null ? now : expiryOf(this.#held.value);
+    if (expiresAt === null) return null;
+    const leftMs = expiresAt - now;
+    const mayRenewInMs = this.#renewedAt + RENEW_AGAIN_MS - performance.now();
+    return Math.min(MAX_TIMER_MS, Math.max(0, mayRenewInMs, leftMs / 2, leftMs - RENEW_BEFORE_MS));
   }
 }
 

@@ -22,27 +22,34 @@ export function offerRealTime(
 
 /** A live picture that stands still for so long has words. */
 const STILL_MS = 3000;
+const LOOK_MS = 500;
 
-/** Says that a live picture stands still, and when it moves again. */
+/** Says that a live picture stands still, and when it moves again; by its pictures, as no event of WebRTC and none of a reload tells of that. */
 export function sayWhenStill(video: HTMLVideoElement, say: (isStill: boolean) => void, signal: AbortSignal): void {
-  let still: ReturnType<typeof setTimeout> | undefined;
+  let last = 0;
+  let movedAt: number | null = null;
   let isSaid = false;
-  const moves = (): void => {
-    clearTimeout(still);
-    if (isSaid) say(false);
-    isSaid = false;
+  const tell = (isStill: boolean): void => {
+    if (isSaid !== isStill) say(isStill);
+    isSaid = isStill;
   };
-  const stands = (): void => {
-    clearTimeout(still);
-    still = setTimeout(() => {
-      isSaid = true;
-      say(true);
-    }, STILL_MS);
+  const look = (): void => {
+    const shown = progressOf(video);
+    const isMoving = shown > 0 && shown !== last;
+    last = shown;
+    // A browser shows no pictures of a page in the background.
+    if (isMoving || video.paused || video.ended || document.hidden) {
+      if (movedAt !== null || isMoving) movedAt = performance.now();
+      tell(false);
+    } else if (movedAt !== null && performance.now() - movedAt >= STILL_MS) tell(true);
   };
-  video.addEventListener("waiting", stands, { signal });
-  for (const event of ["playing", "pause", "emptied", "ended"]) video.addEventListener(event, moves, { signal });
-  signal.addEventListener("abort", () => clearTimeout(still));
+  const timer = setInterval(look, LOOK_MS);
+  signal.addEventListener("abort", () => clearInterval(timer));
 }
+
+/** What changes while a video plays: its pictures, or its position where it has only sound. */
+const progressOf = (video: HTMLVideoElement): number =>
+  video.videoWidth > 0 ? video.getVideoPlaybackQuality().totalVideoFrames : video.currentTime;
 
 /** Tells the controls what live means here: the position that hls.js aims at, not the end of what is loaded. */
 export function keepLive(

@@ -18,7 +18,7 @@ export function markup(live: boolean, isLatencyShown: boolean): string {
       <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
       <span slot="centered-chrome" class="w-player-loading" role="status" aria-label="${text.loading}" noautohide></span>
       <div slot="top-chrome" class="w-player-top" noautohide>
-        <p class="w-player-problem" role="status" hidden></p>
+        <p class="w-player-problem" role="status" dir="auto" hidden></p>
         <slot name="top"></slot>
       </div>
       ${live ? rewindBar : seekBar}
@@ -33,6 +33,7 @@ export function markup(live: boolean, isLatencyShown: boolean): string {
         <select class="w-player-quality" aria-label="${text.quality}" title="${text.quality}" hidden></select>
         ${live ? "" : `<select class="w-player-rate" aria-label="${text.speed}" title="${text.speed}">${RATES.map(rateOption).join("")}</select>`}
         <slot name="controls"></slot>
+        <button type="button" class="w-player-screens" aria-pressed="false" hidden>${text.otherScreen}</button>
         <media-airplay-button></media-airplay-button>
         <media-pip-button></media-pip-button>
         <media-fullscreen-button></media-fullscreen-button>

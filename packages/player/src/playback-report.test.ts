@@ -58,3 +58,10 @@ test("an error is told once, and the rest when playback ends", () => {
   vi.advanceTimersByTime(60_000);
   expect(sent).toHaveLength(1);
 });
+
+test("a page on plain HTTP, where browsers have no crypto.randomUUID, is reported of too", () => {
+  vi.stubGlobal("crypto", { getRandomValues: (bytes: Uint8Array) => bytes.fill(7) });
+  const { sent, happens } = start();
+  happens("playing", 10_000);
+  expect(sent[0]?.session_id).toBe("07".repeat(16));
+});

@@ -20,7 +20,7 @@ export function reportPlayback(
   { playbackId, now, send }: ReportOptions,
   signal: AbortSignal,
 ): { fail(): void } {
-  const session = crypto.randomUUID();
+  const session = newSession();
   const time = { playing: 0, waiting: 0 };
   const begunAt = now();
   let state: keyof typeof time | null = null;
@@ -75,3 +75,7 @@ export function reportPlayback(
 export function sendReport(src: string, body: string): void {
   navigator.sendBeacon(new URL("/analytics/log", new URL(src, window.location.href)), body);
 }
+
+/** Random, 32 hexadecimal digits. Browsers have `crypto.randomUUID` on HTTPS and localhost alone, and a Weir may be neither. */
+const newSession = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,6 +1,6 @@
 import { type HlsOptions, type PlaybackControl, type PlaybackListener, playHls } from "./hls-playback.ts";
-import type { LiveTimeline } from "./rewind.ts";
-import { playWebrtc, whepAddressOf } from "./webrtc/webrtc-playback.ts";
+import { firstMoment, type LiveTimeline, type RewindWindow, rewindWindowIn } from "./rewind.ts";
+import { playWebrtc, type WebrtcFailure, whepAddressOf } from "./webrtc/webrtc-playback.ts";
 
 export interface PlaybackOptions extends Omit<HlsOptions, "fromMs"> {
   /** WebRTC and HLS start a second apart, and the first picture decides. */
@@ -8,12 +8,18 @@ export interface PlaybackOptions extends Omit<HlsOptions, "fromMs"> {
 }
 
 export interface WaysListener extends PlaybackListener {
-  /** How the video comes now; `hasFailed` if the other way does not work here. */
-  onWay(way: "hls" | "webrtc", hasFailed: boolean): void;
+  /** How the video comes now; `failure`: why the other way does not work here, null if nobody knows that it does not. */
+  onWay(way: "hls" | "webrtc", failure: WayFailure | null): void;
 }
+
+/** Why a way does not work here: as WebRTC says it, or HLS did not play. */
+export type WayFailure = Exclude<WebrtcFailure, "away"> | "no-hls";
 
 /** HLS starts so long after WebRTC. */
 const HEAD_START_MS = 1000;
+/** While HLS does not play, WebRTC is tried as often. */
+const WEBRTC_AGAIN_MS = 15_000;
+const FIGURES_MS = 500;
 
 /** How a video reaches its element: by HLS, or, where a viewer of a live stream asks for real time or low latency, by WebRTC. */
 export class Playback {
@@ -25,8 +31,15 @@ export class Playback {
   #hls: PlaybackControl | null = null;
   #ofHls = new AbortController();
   #ofWebrtc: AbortController | null = null;
+  /** The try of WebRTC that HLS was faster than: it goes on until it is known whether the network blocks it. */
+  #slower: AbortController | null = null;
   /** Where HLS was last: WebRTC cannot say how far viewers can go back. */
   #timeline: LiveTimeline | null = null;
+  /** What the playlist says of that, where HLS has not played. */
+  #window: RewindWindow | null = null;
+  #triedWebrtcAt = Number.NEGATIVE_INFINITY;
+  /** A viewer who has gone back is not brought to the live edge. */
+  #isBack = false;
 
   constructor(video: HTMLVideoElement, options: PlaybackOptions, listener: WaysListener, signal: AbortSignal) {
     this.#video = video;
@@ -53,20 +66,21 @@ export class Playback {
 
   /** Plays in real time until `playHls`, and by HLS when that does not work or no longer does. */
   playRealTime(): void {
+    this.#isBack = false;
     this.timeline();
     this.#ofHls.abort();
     this.#hls = null;
-    this.#listener.onQualities([]);
     this.#startWebrtc(this.#video);
-    this.#listener.onWay("webrtc", false);
+    this.#enterRealTime(null);
   }
 
   /** Ends real time. `fromMs` is the moment to begin at; null for the live edge. */
   playHls(fromMs: number | null = null): void {
     this.#ofWebrtc?.abort();
+    this.#slower?.abort();
     this.#ofWebrtc = null;
     this.#startHls(fromMs);
-    this.#listener.onWay("hls", false);
+    this.#listener.onWay("hls", null);
   }
 
   choose(quality: string | null): void {
@@ -80,7 +94,8 @@ export class Playback {
   timeline(): LiveTimeline | null {
     if (this.isRealTime) {
       const now = Date.now();
-      return this.#timeline && { ...this.#timeline, atMs: now, edgeMs: now };
+      const sinceMs = this.#timeline?.sinceMs ?? (this.#window && firstMoment(this.#window, now));
+      return sinceMs === null ? null : { sinceMs, atMs: now, edgeMs: now };
     }
     this.#timeline = this.#hls?.timeline() ?? null;
     return this.#timeline;
@@ -88,6 +103,7 @@ export class Playback {
 
   /** Goes to a moment, in ms since the epoch; null for the live edge. Only HLS goes back. */
   goTo(dateMs: number | null): void {
+    this.#isBack = dateMs !== null;
     if (!this.isRealTime) this.#hls?.goTo(dateMs);
     else if (dateMs !== null) this.playHls(dateMs);
   }
@@ -101,29 +117,63 @@ export class Playback {
   #startHls(fromMs: number | null = null): void {
     this.#ofHls = new AbortController();
     const signal = AbortSignal.any([this.#signal, this.#ofHls.signal]);
-    this.#hls = playHls(this.#video, { ...this.#options, src: this.#src, fromMs }, this.#listener, signal);
+    const listener: PlaybackListener = {
+      ...this.#listener,
+      onProblem: (problem) => {
+        if (problem !== null) this.#tryWebrtc();
+        this.#listener.onProblem(problem);
+      },
+    };
+    this.#hls = playHls(this.#video, { ...this.#options, src: this.#src, fromMs }, listener, signal);
   }
 
-  #startWebrtc(video: HTMLVideoElement) {
+  /** HLS does not play, such as behind a cache that fails. It goes on trying, and WebRTC tries beside it. */
+  #tryWebrtc(): void {
+    const now = performance.now();
+    if (!this.hasRealTime || this.isRealTime || this.#isBack) return;
+    if (now - this.#triedWebrtcAt < WEBRTC_AGAIN_MS) return;
+    this.#triedWebrtcAt = now;
+    this.#race("no-hls");
+  }
+
+  #startWebrtc(video: HTMLVideoElement, isLastResort = false) {
+    this.#slower?.abort();
     const abort = new AbortController();
     this.#ofWebrtc = abort;
-    const failed = (): void => {
-      if (this.#ofWebrtc !== abort) return;
-      this.#ofWebrtc = null;
+    const failed = (why: WebrtcFailure): void => {
+      if (this.#ofWebrtc === abort) this.#ofWebrtc = null;
       // Also takes its media out of the element, where it would stand before those of HLS.
       abort.abort();
       if (this.#hls === null) this.#startHls();
-      this.#listener.onWay("hls", true);
+      if (!isLastResort) this.#listener.onWay("hls", why === "away" ? null : why);
     };
     const signal = AbortSignal.any([this.#signal, abort.signal]);
     return { playback: playWebrtc(video, whepAddressOf(this.#src) ?? "", failed, signal), abort };
   }
 
-  /** WebRTC plays in an element that nobody sees until its first picture, as both cannot share one. */
-  #race(): void {
+  #enterRealTime(failure: WayFailure | null): void {
+    this.#listener.onQualities([]);
+    this.#listener.onWay("webrtc", failure);
+    const { signal } = this.#ofWebrtc ?? this.#ofHls;
+    const timer = setInterval(() => this.#listener.onFigures({ latencySeconds: null, stalls: 0 }), FIGURES_MS);
+    for (const end of [this.#signal, signal]) end.addEventListener("abort", () => clearInterval(timer));
+    if (this.#timeline === null) void this.#readWindow(signal);
+  }
+
+  /** How far viewers can go back, from the playlist that WebRTC was faster than. */
+  async #readWindow(signal: AbortSignal): Promise<void> {
+    const playlist = await fetch(this.#src, { signal }).then(
+      (response) => (response.ok ? response.text() : ""),
+      () => "",
+    );
+    this.#window = rewindWindowIn(playlist);
+  }
+
+  /** WebRTC plays in an element that nobody sees until its first picture, as both cannot share one. `failure`: why HLS lost before the race. */
+  #race(failure: WayFailure | null = null): void {
     const spare = document.createElement("video");
     Object.assign(spare, { muted: true, playsInline: true });
-    const { playback, abort } = this.#startWebrtc(spare);
+    const { playback, abort } = this.#startWebrtc(spare, failure !== null);
     const late = setTimeout(() => {
       if (this.#hls === null) this.#startHls();
     }, HEAD_START_MS);
@@ -139,13 +189,14 @@ export class Playback {
       this.#ofHls.abort();
       this.#hls = null;
       playback.moveTo(this.#video);
-      this.#listener.onWay("webrtc", false);
+      this.#enterRealTime(failure);
     };
     const hlsWins = (): void => {
       over();
-      abort.abort();
       this.#ofWebrtc = null;
-      this.#listener.onWay("hls", false);
+      this.#slower = abort;
+      spare.addEventListener("loadeddata", () => abort.abort(), { signal: abort.signal });
+      this.#listener.onWay("hls", null);
     };
     spare.addEventListener("loadeddata", webrtcWins, { signal });
     this.#video.addEventListener("loadeddata", hlsWins, { signal });

@@ -13,8 +13,9 @@ import type MediaTimeRange from "media-chrome/media-time-range";
 import type { PlaybackFigures } from "./hls-playback.ts";
 import { keepLive, offerRealTime, offerRewind, sayWhenStill } from "./live-controls.ts";
 import { markup } from "./markup.ts";
+import { offerOtherScreens } from "./other-screens.ts";
 import { pictureAt } from "./pictures/storyboard.ts";
-import { Playback, type WaysListener } from "./playback.ts";
+import { Playback, type WayFailure, type WaysListener } from "./playback.ts";
 import { reportPlayback, sendReport } from "./playback-report.ts";
 import { playerStrings as text } from "./player-strings.ts";
 import { positionText } from "./position-text.ts";
@@ -53,6 +54,8 @@ export interface PlayerListener {
   onEnded?(): void;
   /** The server refused the viewer. Without it, the player says so and tries again. */
   onDenied?(): void;
+  /** Something keeps the video from playing; the player goes on trying. */
+  onProblem?(): void;
   /** A live picture stands still, or moves again. */
   onStill?(isStill: boolean): void;
 }
@@ -90,10 +93,7 @@ export function mountPlayer(
   const reported = reportedAs !== undefined && { playbackId: reportedAs, now: () => performance.now(), send };
   const report = reported ? reportPlayback(video, reported, signal) : null;
 
-  const tell = (sentence: string | null): void => {
-    problem.hidden = sentence === null;
-    problem.textContent = sentence ?? "";
-  };
+  const { tell, notice } = sayIn(problem, signal);
   const loading = part(place, ".w-player-loading");
   const menu = new QualityMenu(part(place, ".w-player-quality"), (quality) => playback.choose(quality));
   const realTime = place.querySelector(".w-player-realtime");
@@ -103,10 +103,12 @@ export function mountPlayer(
       listener.onDenied?.();
       return listener.onDenied !== undefined;
     },
-    onWay: (way, hasFailed) => {
+    onWay: (way, failure) => {
       realTime?.setAttribute("aria-pressed", String(way === "webrtc"));
       latency.hidden ||= way === "webrtc";
-      if (hasFailed) tell(text.noRealTime);
+      if (failure === null) return;
+      realTime?.setAttribute("title", FAILURES[failure]);
+      notice(FAILURES[failure]);
     },
     onFigures: (figures) => {
       listener.onFigures?.(figures);
@@ -116,9 +118,11 @@ export function mountPlayer(
       latency.textContent = text.behind((figures.latencySeconds ?? 0).toFixed(1));
     },
     onProblem: (sentence) => {
-      if (sentence !== null) report?.fail();
       tell(sentence);
-      if (sentence !== null) loading.hidden = true;
+      if (sentence === null) return;
+      report?.fail();
+      loading.hidden = true;
+      listener.onProblem?.();
     },
     onQualities: (list) => menu.offer(list),
     onShown: (quality) => menu.show(quality),
@@ -138,6 +142,7 @@ export function mountPlayer(
     video.removeAttribute("poster");
   };
   video.addEventListener("loadeddata", shown, { signal });
+  offerOtherScreens(part(place, ".w-player-screens"), video, signal);
   offerSound(part(place, ".w-player-unmute"), video, signal);
   if (live) video.addEventListener("ended", () => listener.onEnded?.(), { signal });
   signal.addEventListener("abort", () => place.replaceChildren());
@@ -182,6 +187,37 @@ function controlRecording(place: ParentNode, video: HTMLVideoElement, playback: 
   );
   showTime(part(place, ".w-player-time"), video, signal);
   chooseSpeed(part(place, ".w-player-rate"), video, signal);
+}
+
+const FAILURES: Readonly<Record<WayFailure, string>> = {
+  refused: text.noRealTime,
+  "no-picture": text.noRealTime,
+  blocked: text.udpBlocked,
+  "no-hls": text.noHls,
+};
+
+/** A notice stays for so long, also while the video plays. */
+const NOTICE_MS = 10_000;
+
+/** `tell` says what keeps the video from playing, until it no longer does; `notice` what a viewer should know, for some seconds. */
+function sayIn(place: HTMLElement, signal: AbortSignal) {
+  let noticed: string | null = null;
+  let over: ReturnType<typeof setTimeout> | undefined;
+  signal.addEventListener("abort", () => clearTimeout(over));
+  const tell = (sentence: string | null): void => {
+    place.textContent = sentence ?? noticed ?? "";
+    place.hidden = place.textContent === "";
+  };
+  const notice = (sentence: string): void => {
+    noticed = sentence;
+    tell(null);
+    clearTimeout(over);
+    over = setTimeout(() => {
+      if (place.textContent === noticed) place.hidden = true;
+      noticed = null;
+    }, NOTICE_MS);
+  };
+  return { tell, notice };
 }
 
 /** A button that a muted video has. */

@@ -35,6 +35,12 @@ export function rewindWindowOf(
   return since === undefined ? null : { sinceMs: Number(since), seconds: Number(seconds) };
 }
 
+/** The same from the text of the playlist. */
+export function rewindWindowIn(playlist: string): RewindWindow | null {
+  const [, value] = new RegExp(`^#EXT-X-SESSION-DATA:DATA-ID="${DATA_ID}",VALUE="([^"]*)"`, "m").exec(playlist) ?? [];
+  return value === undefined ? null : rewindWindowOf({ [DATA_ID]: { VALUE: value } });
+}
+
 /** The first moment that viewers can go back to while the live edge is there. */
 export const firstMoment = ({ sinceMs, seconds }: RewindWindow, edgeMs: number): number =>
   Math.min(edgeMs, Math.max(sinceMs, edgeMs - seconds * 1000));

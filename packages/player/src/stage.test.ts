@@ -103,6 +103,24 @@ it("asks the page for a token before the old one expires, and when it is refused
   expect([mounted.length, states]).toEqual([1, ["loading", "playing"]]);
 });
 
+it("renews a token of half a minute again and again, also after the page's function failed", async () => {
+  answer = live(1, "jwt");
+  const token = () => `h.${btoa(JSON.stringify({ exp: Date.now() / 1000 + 32 }))}.s`;
+  const getToken = vi.fn<() => Promise<string>>(async () => token());
+  const credentials = new Credentials();
+  credentials.renewBy(getToken);
+  open(credentials);
+  await settled();
+  const moves = () => vi.mocked(mounted[0]?.moveTo ?? (() => {})).mock.calls.length;
+  await vi.advanceTimersByTimeAsync(33_000);
+  expect([getToken.mock.calls.length, moves()]).toEqual([3, 2]);
+  getToken.mockRejectedValueOnce(new Error("the page's server is away"));
+  await vi.advanceTimersByTimeAsync(16_000);
+  expect([getToken.mock.calls.length, moves()]).toEqual([4, 2]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([getToken.mock.calls.length, moves()]).toEqual([5, 3]);
+});
+
 it("plays with the credential that came last, also when it came while the server was asked", async () => {
   answer = live(1, "jwt");
   const credentials = new Credentials();
@@ -119,6 +137,19 @@ it("tells that a live picture stands still, and that it moves again", async () =
   mounted[0]?.listener.onStill?.(true);
   mounted[0]?.listener.onStill?.(false);
   expect(states).toEqual(["loading", "playing", "reconnecting", "playing"]);
+});
+
+it("says that the broadcast has ended when nothing plays any more, and asks only now and then", async () => {
+  const { states } = open();
+  await settled();
+  answer = live(0);
+  mounted[0]?.listener.onProblem?.();
+  await settled();
+  expect(states).toEqual(["loading", "playing"]);
+  await vi.advanceTimersByTimeAsync(4000);
+  mounted[0]?.listener.onProblem?.();
+  await settled();
+  expect([states, mounted[0]?.signal.aborted]).toEqual([["loading", "playing", "ended"], true]);
 });
 
 it.each<[VideoInfo["state"], boolean, ReturnType<typeof stateOf>]>([

@@ -24,6 +24,8 @@ export interface StageOptions {
   readonly server: string;
   readonly playbackId: string;
   readonly credentials: Credentials;
+  /** Address of the page's own picture, in place of the video's. */
+  readonly poster?: string;
   readonly player: Omit<PlayerOptions, "src" | "live" | "poster" | "reportedAs">;
 }
 
@@ -34,6 +36,8 @@ export interface StageListener extends PlayerListener {
 
 /** A video that is there. */
 interface Playing {
+  /** When the server was last asked whether it still is. */
+  lookedAt: number;
   readonly abort: AbortController;
   player: MountedPlayer | null;
 }
@@ -88,6 +92,8 @@ export class Stage {
       clearTimeout(this.#askAgain);
     });
     this.#note("loading", null);
+    // While the server is asked, as it is large. Where WebRTC is tried first, it may not be needed.
+    if (!options.player.isLowLatency) void import("hls.js").catch(() => {});
     void this.#ask(false);
   }
 
@@ -127,7 +133,7 @@ export class Stage {
     const { server, playbackId, player } = this.#options;
     const live = video.state === "live";
     const abort = new AbortController();
-    const playing: Playing = { abort, player: null };
+    const playing: Playing = { abort, player: null, lookedAt: performance.now() };
     this.#playing = playing;
     let shown: HTMLVideoElement | null = null;
     const listener: PlayerListener = {
@@ -137,6 +143,7 @@ export class Stage {
         this.#listener.onVideo?.(element);
       },
       onDenied: () => void this.#denied(playing),
+      onProblem: () => void this.#lookAgain(playing, live),
       onStill: (isStill) => this.#listener.onState(isStill ? "reconnecting" : "playing", this.#video),
       onEnded: () => {
         this.#lastPicture = video.isPublic ? pictureOf(shown) : null;
@@ -148,13 +155,23 @@ export class Stage {
       ...player,
       src: playlistAddress(server, playbackId, credential),
       live,
-      ...(video.poster !== null && { poster: posterAddress(video.poster, credential) }),
+      ...this.#poster(video, credential),
       reportedAs: playbackId,
     };
     playing.player = mountPlayer(this.#place, options, listener, abort.signal);
     this.#listener.onState("playing", video);
     if (live && video.isPublic) this.#countWhile(abort.signal);
     this.#renewInTime(playing);
+  }
+
+  /** A live video that has a problem may have ended. */
+  async #lookAgain(playing: Playing, live: boolean): Promise<void> {
+    if (!live || performance.now() - playing.lookedAt < ASK_AGAIN_MS) return;
+    playing.lookedAt = performance.now();
+    const { state } = await fetchVideo(this.#options.server, this.#options.playbackId);
+    if (this.#playing !== playing || state === "live" || state === "unreachable") return;
+    this.#stop();
+    void this.#ask(true);
   }
 
   /** A token that expires is renewed before, so that nobody sees it expire. */
@@ -164,6 +181,7 @@ export class Stage {
     if (inMs === null) return;
     this.#renewal = setTimeout(() => {
       if (this.#options.credentials.renew()) void this.#moveOn(playing);
+      else this.#renewInTime(playing);
     }, inMs);
   }
 
@@ -181,9 +199,10 @@ export class Stage {
   async #moveOn(playing: Playing): Promise<boolean> {
     const { server, playbackId, credentials } = this.#options;
     const credential = await credentials.current().catch(() => null);
-    if (credential === null || this.#playing !== playing) return false;
-    playing.player?.moveTo(playlistAddress(server, playbackId, credential));
+    if (this.#playing !== playing) return false;
     this.#renewInTime(playing);
+    if (credential === null) return false;
+    playing.player?.moveTo(playlistAddress(server, playbackId, credential));
     return true;
   }
 
@@ -207,24 +226,31 @@ export class Stage {
     frame.className = "w-player-stage";
     const note = document.createElement("p");
     note.setAttribute("role", "status");
+    note.dir = "auto";
     note.textContent = NOTES[state];
-    const poster = this.#video?.poster ?? null;
-    const picture = this.#lastPicture ?? (poster === null ? null : this.#pictureAt(poster, credential));
+    const { poster } = this.#poster(this.#video, credential);
+    const picture = this.#lastPicture ?? (poster === undefined ? null : pictureAt(poster));
     if (picture !== null) frame.append(picture);
     frame.append(note);
     this.#place.replaceChildren(frame);
     this.#listener.onState(state, this.#video);
   }
 
-  /** The last picture of the stream, for viewers who may see it. */
-  #pictureAt(address: string, credential: Credential | null): HTMLImageElement | null {
-    if (!this.#video?.isPublic && credential === null) return null;
-    const picture = document.createElement("img");
-    picture.alt = "";
-    picture.src = posterAddress(address, credential);
-    picture.addEventListener("error", () => picture.remove());
-    return picture;
+  /** The page's picture, or the video's for viewers who may see it. */
+  #poster(video: VideoInfo | null, credential: Credential | null): { readonly poster?: string } {
+    const { poster } = this.#options;
+    if (poster !== undefined) return { poster };
+    if (!video?.poster || (!video.isPublic && credential === null)) return {};
+    return { poster: posterAddress(video.poster, credential) };
   }
+}
+
+function pictureAt(address: string): HTMLImageElement {
+  const picture = document.createElement("img");
+  picture.alt = "";
+  picture.src = address;
+  picture.addEventListener("error", () => picture.remove());
+  return picture;
 }
 
 /** A copy of the picture that a video shows; null where it shows none. */

@@ -1,9 +1,11 @@
 import { Credentials, type GetToken } from "./credentials.ts";
 import { MediaProperties } from "./media-properties.ts";
+import { OWN_SERVER } from "./own-server.ts";
 import css from "./player.css?inline";
 import { type MountedPlayer, mountPlayer, type PlayerOptions } from "./player.ts";
 import { playerStrings as text } from "./player-strings.ts";
 import { Stage, type StageState } from "./stage.ts";
+import { sheetOf } from "./style-sheet.ts";
 import type { VideoInfo } from "./video-state.ts";
 
 /** Attributes that a running player cannot take over: it is made again. A new `src`, `token` or `access-key` does not interrupt the video. */
@@ -12,20 +14,6 @@ const MADE_OF = [
   ...["autoplay", "muted", "loop", "start", "low-latency"],
 ];
 const CREDENTIALS = ["token", "access-key"];
-
-/** Made when the first player is: a server that renders the page has no style sheets. */
-let sheet: CSSStyleSheet | null = null;
-
-function styles(): CSSStyleSheet {
-  if (sheet === null) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-  }
-  return sheet;
-}
-
-/** The server that this script came from. */
-const OWN_SERVER = URL.parse(import.meta.url)?.origin ?? "";
 
 /** `detail` of the event `statechange`. */
 export interface StateChange {
@@ -78,7 +66,8 @@ export class WeirPlayer extends MediaProperties {
 
   connectedCallback(): void {
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
-    root.adoptedStyleSheets = [styles()];
+    root.adoptedStyleSheets = [sheetOf(css)];
+    this.#takeEarlyFunction();
     this.#restart();
   }
 
@@ -94,6 +83,14 @@ export class WeirPlayer extends MediaProperties {
     } else if (name === "src" && this.#player && value !== null && pathOf(value) === this.#path)
       this.#player.moveTo(value);
     else this.#restart();
+  }
+
+  /** A page may set the function before this script is there; then it hides the property of this class. */
+  #takeEarlyFunction(): void {
+    if (!Object.hasOwn(this, "getToken")) return;
+    const { getToken } = this;
+    Reflect.deleteProperty(this, "getToken");
+    this.getToken = getToken;
   }
 
   /** Several attributes that change together make one player. */
@@ -125,7 +122,9 @@ export class WeirPlayer extends MediaProperties {
       this.#takeCredential();
       const server = this.getAttribute("server") ?? OWN_SERVER;
       const onState = (state: StageState, video: VideoInfo | null) => this.#enter(state, video);
-      const options = { server, playbackId, credentials: this.#credentials, player: this.#options() };
+      const poster = this.getAttribute("poster");
+      const own = poster === null ? {} : { poster };
+      const options = { server, playbackId, credentials: this.#credentials, ...own, player: this.#options() };
       this.#stage = new Stage(root, options, { ...listener, onState }, signal);
       return;
     }

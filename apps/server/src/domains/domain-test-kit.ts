@@ -83,7 +83,7 @@ export interface TestDomains extends AsyncDisposable {
   ): Promise<LightMyRequestResponse>;
   stopDatabase(): Promise<void>;
   /** Another process on the same rows: of the same node after a restart, or of another node. */
-  another(nodeName: string, place?: string): Domains;
+  another(nodeName: string, place?: string, address?: string): Domains;
 }
 
 const QUICK = { ln: 4, r: 8, p: 1 };
@@ -145,7 +145,7 @@ export async function startTestDomains(
       dropWindow: async () => {},
     },
   };
-  const build = (nodeName: string, nodePlace = `folder of ${nodeName}`) =>
+  const build = (nodeName: string, nodePlace = `folder of ${nodeName}`, nodeAddress?: string) =>
     createDomains({
       audiences: new Audiences(null),
       database,
@@ -154,12 +154,14 @@ export async function startTestDomains(
       settings: {
         nodeName,
         nodePlace,
+        ...(nodeAddress !== undefined && { nodeAddress }),
         region: "local",
         roles: ["api", "media", "worker"],
         rateLimit: 0,
         streamsPerProject: 0,
         recordingDays: 0,
         dvrMaxHours: 24,
+        spoolWaitMs: 600_000,
         assetDays: 0,
         maxUploadBytes: 1024 ** 3,
         assetBytesPerProject: 0,

@@ -5,6 +5,6 @@ export interface Duty<Deps> {
   /** Completes "housekeeping could not". */
   readonly what: string;
   /** Whether there is anything to do, as a cheap boolean expression in SQL. */
-  isDue(now: number): RawBuilder<unknown>;
+  isDue(now: number, deps: Deps): RawBuilder<unknown>;
   run(deps: Deps): Promise<void>;
 }

@@ -23,8 +23,8 @@ import {
 setUpLiveRig();
 
 /** Another node, which has joined. */
-async function another(name: string) {
-  const { domains } = disposable(kit.another(name));
+async function another(name: string, address?: string) {
+  const { domains } = disposable(kit.another(name, undefined, address));
   await domains.node.join();
   return { domains, [Symbol.asyncDispose]: () => domains.close() };
 }
@@ -67,6 +67,23 @@ describe("a stream's owner", () => {
     await tell(kit.domains, ended(first.grant, "clean-stop"));
     expect(await read()).toMatchObject({ status: { state: "live" } });
     expect(await states()).toEqual([true]);
+  });
+
+  it("is told where the owner before is reached, to ask it where the session goes on, unless that has no lease", async () => {
+    await using other = await another("b", "127.0.0.1:7001");
+    await using third = await another("c", "127.0.0.1:7002");
+    await publish();
+    expect((await publish(other.domains)).start.previousPlace).toBe(null);
+    const place = { nodeId: other.domains.node.id, address: "127.0.0.1:7001" };
+    expect((await publish(third.domains)).start.previousPlace).toEqual(place);
+    expect((await publish(third.domains)).start.previousPlace).toBe(null);
+    await publish(other.domains);
+    await kit.db
+      .updateTable("node")
+      .set({ seen_at: new Date(0) })
+      .where("id", "=", place.nodeId)
+      .execute();
+    expect((await publish(third.domains)).start.previousPlace).toBe(null);
   });
 
   it("is none of those that were let in before the stream was terminated", async () => {
@@ -238,6 +255,52 @@ it("a recording waits for what a lost node has of it, until that is back and has
   await other.domains.node.heartbeat();
   await pass(5_000);
   expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "ready", sourceSegments: 2 });
+});
+
+it.each([
+  { what: "ready without what was there", sealedSpan: true, status: "ready" },
+  { what: "failed where that is all", sealedSpan: false, status: "failed" },
+])("a recording that waited for the disk of a lost node for long enough is $what, and says so", async (row) => {
+  await using other = await another(`lost ${row.status}`);
+  const { grant, start } = await publish(other.domains);
+  const { sessionId } = start;
+  const span = (msn: number) => `1-000000000${msn}.m4s`;
+  const spans = ["source", "audio"].map((rendition) => sealed(grant, sessionId, rendition, span(1)));
+  await tell(other.domains, segment(grant, sessionId, 1, span(1)), ...(row.sealedSpan ? spans : []));
+  // Another chapter is known, and never came.
+  await tell(other.domains, segment(grant, sessionId, 2, span(2)));
+  await other.domains.close();
+  const lostFor = (seconds: number) =>
+    kit.db
+      .updateTable("node")
+      .set({ state: "gone", seen_at: new Date(Date.now() - seconds * 1000) })
+      .where("id", "=", other.domains.node.id)
+      .execute();
+  await lostFor(60);
+  await kit.domains.housekeeping.tick();
+  await pass(WINDOW_MS + 30_000);
+  expect(await readSession(sessionId)).toMatchObject({ isActive: false, recordingStatus: "waiting" });
+  await lostFor(601);
+  await pass(5_000);
+  expect(await readSession(sessionId)).toMatchObject({
+    recordingStatus: row.status,
+    recordingError: `the server process lost ${row.status} was lost during the broadcast, and what only its disk has of the recording is missing`,
+  });
+});
+
+it("a recording waits for the spool of a node that left on its own and did not empty it, and for nothing of one that did", async () => {
+  for (const isEmpty of [true, false]) {
+    await using other = await another(`left ${isEmpty}`);
+    const { grant, start } = await publish(other.domains);
+    const { sessionId } = start;
+    await tell(other.domains, segment(grant, sessionId, 1));
+    if (isEmpty)
+      await tell(other.domains, ...["source", "audio"].map((rendition) => sealed(grant, sessionId, rendition)));
+    await tell(other.domains, ended(grant, "clean-stop"));
+    await other.domains.node.leave();
+    await pass(30_000);
+    expect(await readSession(sessionId)).toMatchObject({ recordingStatus: isEmpty ? "ready" : "waiting" });
+  }
 });
 
 describe("a node's name", () => {

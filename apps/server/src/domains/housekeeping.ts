@@ -1,16 +1,18 @@
 import { sql } from "kysely";
 import type { Timer } from "../platform/clock.ts";
+import { sleep } from "../platform/retry.ts";
 import { SharedWork } from "../platform/shared-work.ts";
 import {
   type AssetUpkeepDeps,
   expireUploads,
+  failLostUploads,
   purgeDeletedAssets,
   queueQuietAssets,
   removeUnwantedOriginals,
 } from "./assets/index.ts";
 import type { Duty } from "./duty.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
-import { hasExpiredNodes, type NodeMembership } from "./nodes/index.ts";
+import { contractSchema, hasExpiredNodes, type NodeMembership, type OpenSchema } from "./nodes/index.ts";
 import {
   type FinaliserDeps,
   purgeDeletedRecordings,
@@ -28,12 +30,14 @@ interface HousekeepingDeps
     AssetUpkeepDeps,
     TranscodeUpkeepDeps {
   readonly store: AssetUpkeepDeps["store"];
+  readonly schema?: OpenSchema | undefined;
   /** Prepares its statements. */
   readonly vital: Db;
 }
 
 const TICK_MS = 1_000;
 const HOURLY_MS = 3_600_000;
+const CLOSE_WITHIN_MS = 2_000;
 
 /** In this order: the streams of lost nodes are released in the round that finds the nodes lost. */
 const DUTIES: readonly Duty<HousekeepingDeps>[] = [
@@ -42,12 +46,14 @@ const DUTIES: readonly Duty<HousekeepingDeps>[] = [
   settleRecordings,
   purgeDeletedRecordings,
   expireUploads,
+  failLostUploads,
   queueQuietAssets,
   queueQuietTranscodes,
   forgetFailedTranscodes,
   removeUnwantedOriginals,
   purgeDeletedAssets,
   forgetOldCounts,
+  contractSchema,
 ];
 
 /**
@@ -59,6 +65,7 @@ export class Housekeeping {
   readonly #deps: HousekeepingDeps;
   readonly #node: NodeMembership;
   #timer: Timer | null = null;
+  #isClosed = false;
   readonly #running = new SharedWork();
   #hourlyAt = 0;
 
@@ -76,10 +83,11 @@ export class Housekeeping {
     return this.#running.run(() => this.#round());
   }
 
+  /** A running duty has 2 s to end, for an object store may be slow; whoever runs the next round does the rest. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#timer?.cancel();
-    this.#timer = null;
-    await this.#running.settled();
+    await Promise.race([this.#running.settled(), sleep(this.#deps.clock, CLOSE_WITHIN_MS)]);
   }
 
   async #round(): Promise<void> {
@@ -98,16 +106,17 @@ export class Housekeeping {
   async #isAnythingDue(): Promise<boolean> {
     const { vital, clock } = this.#deps;
     const now = clock.now();
-    const due = sql.join([hasExpiredNodes, ...DUTIES.map((duty) => duty.isDue(now))], sql` or `);
+    const due = sql.join([hasExpiredNodes, ...DUTIES.map((duty) => duty.isDue(now, this.#deps))], sql` or `);
     const { rows } = await sql<{ due: boolean }>`select ${due} as due`.execute(vital);
     return rows[0]?.due === true;
   }
 
   async #try(what: string, action: () => Promise<void>): Promise<void> {
+    if (this.#isClosed) return;
     try {
       await action();
     } catch (error) {
-      this.#deps.log.error({ err: error }, `housekeeping could not ${what}; it will try again`);
+      if (!this.#isClosed) this.#deps.log.error({ err: error }, `housekeeping could not ${what}; it will try again`);
     }
   }
 }

@@ -1,38 +1,17 @@
 /** The domain floor: everything that the product sells, behind the ports of the media floor and the routes of the API. */
 import cookie from "@fastify/cookie";
-import type { EffectiveSetting } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import type { Audiences } from "../platform/audience/index.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/database.ts";
-import type { Log } from "../platform/log.ts";
-import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
-import type { Secret } from "../platform/secret.ts";
-import type { ObjectStore } from "../platform/storage/object-store.ts";
-import type { UploadGate } from "../platform/uploads/upload-gate.ts";
-import type { ImportRequest } from "../platform/uploads/upload-import.ts";
-import type {
-  AssetProcessor,
-  ClipMaker,
-  EventSink,
-  FileExporter,
-  FileTranscoder,
-  HeldSessions,
-  MediaCatalogue,
-  MediaControl,
-  PlaybackGate,
-  PublishGate,
-  PullGate,
-} from "../ports/index.ts";
+import type { MediaCatalogue } from "../ports/index.ts";
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { addLaterRoutes, version } from "./api/index.ts";
 import { AssetService, assetRoutes, importTask, processingTask, readAsset, UploadDesk } from "./assets/index.ts";
 import { clipRoutes, clipTask } from "./clips/index.ts";
-import { type DocsSource, docsRoutes } from "./docs/index.ts";
-import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
+import { docsRoutes } from "./docs/index.ts";
+import { EventFeed, EventLog, eventRoutes } from "./events/index.ts";
+import type { DomainOptions, Domains, Processors } from "./floor.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { LastingAnswers } from "./lasting-answers.ts";
@@ -47,7 +26,7 @@ import {
 import { targetRoutes } from "./multistream/index.ts";
 import { type ChangedRow, findMediaNodes, listNodes, NodeMembership, nodeAddresses } from "./nodes/index.ts";
 import { orphanSweepJob } from "./orphan-sweep.ts";
-import { type Headroom, overviewRoutes } from "./overview/index.ts";
+import { overviewRoutes } from "./overview/index.ts";
 import {
   accessTrialRoutes,
   ContentGate,
@@ -56,16 +35,14 @@ import {
   PlayableFinder,
   playbackRoutes,
   StoredCatalogue,
-  type WatchPageDeps,
   watchPages,
 } from "./playback/index.ts";
-import { type IngestPorts, PublicAddress } from "./public-address.ts";
+import { PublicAddress } from "./public-address.ts";
 import { StreamPullGate, WantedPulls } from "./pulls/index.ts";
 import { retentionJob } from "./retention.ts";
-import type { Schema, Trx } from "./schema.ts";
+import type { Trx } from "./schema.ts";
 import { clusterKeys, serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
-import type { DomainConfig } from "./settings.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
 import { placesOf, readTask, TASK_JOBS, taskJob, taskQueue, taskRoutes } from "./tasks/index.ts";
 import { exportTask, retryTranscode, transcodeRoutes, transcodeTask } from "./transcodes/index.ts";
@@ -81,115 +58,13 @@ import {
   webhookRoutes,
 } from "./webhooks/index.ts";
 
-export { findMediaNodes } from "./nodes/index.ts";
+export type { DomainOptions, DomainSettings, Domains, PlayerPage, Processors } from "./floor.ts";
+export { findMediaNodes, mayContract, type OpenSchema } from "./nodes/index.ts";
 export { type IngestPorts, ingestAddresses } from "./public-address.ts";
 export type { Schema } from "./schema.ts";
 
 /** How long the addresses of nodes are not asked for again. */
 const ADDRESSES_MS = 1_000;
-
-export interface DomainSettings extends Omit<DomainConfig, "keepOriginals"> {
-  /** The same across restarts of this process, different from every other's: by it a booting node finds what it held before. */
-  readonly nodeName: string;
-  /** The data folder, as no other folder of any machine is named; null if that is not known. */
-  readonly nodePlace?: string | null;
-  /** Where other nodes reach this one, an IP address and a port; null or absent if they do not. */
-  readonly nodeAddress?: string | null;
-  readonly roles: readonly string[];
-  readonly reconnectWindowMs: number;
-  /** Whether uploads keep their original where they do not say. */
-  keepOriginals(): boolean;
-  /** The settings of the process, without secrets. */
-  readonly effectiveSettings: readonly EffectiveSetting[];
-  /** Where viewers and browsers reach this server, without a slash at the end: as it is set, or a guess. */
-  publicUrl(): string;
-  /** How much of this machine is in use. */
-  headroom(): Headroom;
-  readonly isPublicUrlSet: boolean;
-  ingestPorts(): IngestPorts;
-  /** That SRT publishers must know; null for none. */
-  readonly srtPassphrase: Secret | null;
-  /** UDP port of WebRTC; null or absent where it is off. */
-  readonly webrtcPort?: number | null;
-}
-
-export interface DomainOptions {
-  readonly database: Pick<Database<Schema>, "db" | "vital" | "lease" | "viewers" | "jobs" | "listen" | "notify">;
-  readonly clock: Clock;
-  /** The database gave its time in answer to a question of `askedAt`, on the monotonic clock. */
-  readonly followClock?: (databaseNow: number, askedAt: number) => void;
-  readonly log: Log;
-  readonly audiences: Audiences;
-  readonly settings: DomainSettings;
-  readonly mediaControl: MediaControl;
-  /** Where recordings and assets are. */
-  readonly store: Pick<ObjectStore, "children" | "delete" | "deletePrefix" | "read">;
-  /** The only way to addresses that customers give. */
-  readonly outbound: Outbound;
-  /** How people's passwords are hashed. */
-  readonly passwords?: Passwords;
-}
-
-/** What a worker's tasks are done with. */
-export interface Processors {
-  readonly assetProcessor: AssetProcessor;
-  readonly clipMaker: ClipMaker;
-  readonly fileTranscoder: FileTranscoder;
-  readonly fileExporter: FileExporter;
-  /** Bring the file at a customer's address to the object store as if it had been uploaded. */
-  importFile(request: ImportRequest): Promise<void>;
-}
-
-/** The public page of the player, as it is built. */
-export type PlayerPage = Omit<WatchPageDeps, "playables">;
-
-export interface Domains {
-  readonly publishGate: PublishGate;
-  readonly pullGate: PullGate;
-  readonly playbackGate: PlaybackGate;
-  readonly mediaCatalogue: MediaCatalogue;
-  readonly eventSink: EventSink;
-  /** The key that seals viewers' tokens: 32 bytes, the same on every node. */
-  viewerSecret(): Promise<Uint8Array>;
-  /** The keys that sign requests between nodes, the newest first. */
-  clusterKeys(): Promise<readonly Uint8Array[]>;
-  /** Where people reach this server, for what no request asks for. */
-  publicUrl(): string;
-  /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
-  accessChanged(playbackId: string | "all"): void;
-  /** Fastify plugin with every route of the API, and the public pages of the player and of the documentation where they are built. */
-  routes(app: FastifyInstance, player?: PlayerPage | null, docs?: DocsSource | null): Promise<void>;
-  /** Make the first account and its key; returns the key once, null when it existed or was preset. */
-  ensureFirstAccount(presetKey?: string): Promise<string | null>;
-  readonly node: {
-    readonly id: string;
-    /** Where a node that is not gone is reached; null if it does not say, or there is none. */
-    addressOf(nodeId: string): Promise<string | null>;
-    /** From now on, each heartbeat compares what these hold with the rows. */
-    hold(sessions: HeldSessions): void;
-    /** Renew the lease, as happens every 2 s. */
-    heartbeat(): Promise<void>;
-    /** Declare what this node held in an earlier life lost, and begin to serve. Before any gate is asked. */
-    join(): Promise<void>;
-    /** Refuse new publishers. */
-    drain(): Promise<void>;
-    /** Whether another node takes publishers. */
-    hasSuccessor(): Promise<boolean>;
-    /** Last facts are written, leases given back. */
-    leave(): Promise<void>;
-  };
-  /** Who may upload what, and what becomes of it. */
-  readonly uploads: UploadGate;
-  readonly housekeeping: Pick<Housekeeping, "start" | "tick">;
-  /** Calls webhooks. */
-  readonly deliveries: Pick<DeliveryWorker, "start" | "run">;
-  /** Works on jobs. */
-  readonly jobs: { start(processors: Processors): void };
-  /** The metrics that an operator watches. */
-  figures(): { readonly factsWaiting: number; readonly factsDropped: number; readonly feed: FeedCounts };
-  /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
-  close(): Promise<void>;
-}
 
 /** Build the domain floor over an open, migrated database. Nothing runs until `node.join` and `housekeeping.start`. */
 export function createDomains(options: DomainOptions): Domains {
@@ -208,7 +83,7 @@ export function createDomains(options: DomainOptions): Domains {
   const settleFacts = () => facts.flush();
   const node = new NodeMembership(
     { ...deps, db: database.lease, settleFacts },
-    { name, place, address, region, roles },
+    { name, place, address, region, roles, build: version, schemaLevel: options.schema?.level ?? null },
   );
   // All at once, so that ids which strangers make up cost no query each.
   const addresses = new LastingAnswers<ReadonlyMap<string, string>>(clock, { freshMs: ADDRESSES_MS, capacity: 1 });
@@ -298,9 +173,8 @@ export function createDomains(options: DomainOptions): Domains {
     async close() {
       node.close();
       await feed.close();
-      await housekeeping.close();
-      await work.jobs.close();
-      await deliveries.close();
+      // Together, as each of them may wait for somebody else.
+      await Promise.all([housekeeping.close(), work.jobs.close(), deliveries.close()]);
       await facts.close();
       await viewCounter.close();
     },

@@ -116,6 +116,7 @@ export const GOOD_SOURCE: SourceMeasure = {
   starvedSeconds: 0,
   clockJumps: 0,
   clockRepairs: 0,
+  leftOut: null,
 };
 
 /** A `measured` fact about a source and its ladder. */

@@ -109,6 +109,7 @@ describe("the reconnect window", () => {
     expect(back.start).toEqual({
       sessionId: start.sessionId,
       previousEpoch: grant.epoch,
+      previousPlace: null,
       record: true,
       dvrSeconds: null,
       recordedProfiles: stream.profiles.map(({ name }) => name),

@@ -29,7 +29,7 @@ export async function openOlderDatabase(lastMigration: number): Promise<OlderDat
   await rm(folder, { recursive: true });
   return {
     db: database.db,
-    migrate: () => migrate(database.db, MIGRATIONS, silentLog),
+    migrate: async () => void (await migrate(database.db, MIGRATIONS, silentLog)),
     async [Symbol.asyncDispose]() {
       await database.close();
       await rows.drop();

@@ -7,6 +7,7 @@ export type IssueCode =
   | "bitrate-unstable"
   | "clock-jumps"
   | "clock-repaired"
+  | "tracks-left-out"
   | "packets-lost"
   | "packets-repaired"
   | "disk-nearly-full"

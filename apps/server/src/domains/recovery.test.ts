@@ -164,7 +164,7 @@ describe("recordings", () => {
         keeps
           ? [
               [1, false],
-              [3, true],
+              [3, false],
             ]
           : undefined,
       );

@@ -47,6 +47,15 @@ export const DOMAIN_SETTINGS = {
     integer(0, 36_500),
     "0",
   ),
+  spoolWaitMs: setting(
+    {
+      variable: "WEIR_SPOOL_WAIT_MS",
+      about:
+        "How long recordings and uploads wait for the disk of a lost process to come back, in milliseconds. After that a recording is ready without what was there, and an upload fails. 0 where a process that is lost takes its disk with it.",
+    },
+    integer(0, 86_400_000),
+    "600000",
+  ),
   dvrMaxHours: setting(
     {
       variable: "WEIR_DVR_MAX_HOURS",
@@ -74,8 +83,11 @@ export const DOMAIN_SETTINGS = {
   keepOriginals: setting(
     {
       variable: "WEIR_KEEP_ORIGINALS",
-      about:
-        "1 keeps uploaded and imported files byte for byte, for downloads, which about doubles the storage of an asset. 0 removes them when their renditions are made, and so does 1 for files that come while less than a tenth of the disk is free. An upload's keepOriginal overrides it.",
+      about: [
+        "1 keeps uploaded and imported files byte for byte, for downloads, which about doubles the storage of an asset.",
+        "0 removes them when their renditions are made, and so does 1 for files that come while less than a tenth of the disk is free.",
+        "An upload's keepOriginal overrides it.",
+      ].join(" "),
     },
     flag,
     "1",

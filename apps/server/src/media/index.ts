@@ -23,7 +23,7 @@ import { Playback, type PlaybackSettings } from "./delivery/playback.ts";
 import { WhepDelivery } from "./delivery/whep/whep-delivery.ts";
 import { loadEarlier } from "./dvr/earlier-rows.ts";
 import { SessionDvr } from "./dvr/session-dvr.ts";
-import { FollowedSessions, WindowServer } from "./follow/index.ts";
+import { FollowedSessions, Handover, type ToldMove, type ToldSent, WindowServer } from "./follow/index.ts";
 import { Hub, type HubFigures, type HubSettings } from "./hub/hub.ts";
 import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
@@ -36,9 +36,12 @@ import { SpanSealer } from "./recording/span-sealer.ts";
 import { SpoolDisk } from "./recording/spool-disk.ts";
 import { SpoolSource } from "./recording/spool-source.ts";
 import { spooledFacts } from "./recording/spooled-facts.ts";
+import { Sent } from "./sent.ts";
 import { StoredMedia } from "./stored/stored-media.ts";
 import type { WebrtcAddress } from "./webrtc/advertised-addresses.ts";
-import { type OfferTaker, WebrtcEndpoint } from "./webrtc/webrtc-endpoint.ts";
+import type { TurnCredentials } from "./webrtc/turn-credentials.ts";
+import { WebrtcEndpoint } from "./webrtc/webrtc-endpoint.ts";
+import type { OfferTaker } from "./webrtc/webrtc-offer.ts";
 import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
 
 export { openClipMaker } from "./clips/open-clip-maker.ts";
@@ -53,12 +56,14 @@ export { openAssetPipeline } from "./vod/open-asset-pipeline.ts";
 
 /** A session that a kill interrupted goes on within the reconnect window; a publisher may have begun to connect at its end. */
 const RESUME_MARGIN_MS = 60_000;
+/** From its beginning; what a process closes after it needs the rest of the time that it has. */
+const MAX_DRAIN_MS = 5_000;
 /** A clip is made of what is in the object store by then. */
 const MAX_SEAL_MS = 10_000;
 
 export interface MediaPlaneSettings
   extends Omit<PlaybackSettings, "live" | "copies" | "children">,
-    Omit<HubSettings, "memory" | "recordingRoom" | "createRecorder" | "createDvr"> {
+    Omit<HubSettings, "memory" | "takeover" | "recordingRoom" | "createRecorder" | "createDvr"> {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   /** Room where the spool lies; the object store knows its own. */
@@ -73,6 +78,8 @@ export interface WebrtcService {
   readonly address: WebrtcAddress;
   /** UDP port of the STUN responder; null where there is none. */
   readonly stunPort: number | null;
+  /** Null where there are no TURN servers. */
+  readonly turn: TurnCredentials | null;
 }
 
 export interface PlaneFigures {
@@ -104,8 +111,11 @@ export class MediaPlane implements HeldSessions {
   readonly #closing = new AbortController();
 
   constructor(settings: MediaPlaneSettings) {
-    const { clock, log, eventSink, store, spoolDir, dvrDir, spoolFreeBytes, reconnectWindowMs } = settings;
+    const { clock, log, eventSink, store, spoolDir, dvrDir, spoolFreeBytes, reconnectWindowMs, others } = settings;
     this.#settings = settings;
+    const takeLeft = (playbackId: string) => this.#hub.takeLeft(playbackId);
+    const copies = others && new FollowedSessions({ clock, log, memory: this.memory.parts, others, takeLeft });
+    this.#followed = copies;
     const disk = new SpoolDisk({ folder: spoolDir, freeBytes: spoolFreeBytes });
     const sealer = new SpanSealer({ clock, log, store, eventSink });
     this.#disk = disk;
@@ -114,6 +124,7 @@ export class MediaPlane implements HeldSessions {
     this.#hub = new Hub({
       ...settings,
       memory: this.memory,
+      takeover: others && copies && new Handover({ clock, log, others, copies }),
       recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),
       createRecorder: ({ projectId, streamId }, { sessionId, record }, part, dvr) => {
         const owner = { projectId, streamId, sessionId, part };
@@ -128,10 +139,9 @@ export class MediaPlane implements HeldSessions {
       isHeld: (sessionId) => this.#hub.session(sessionId) !== undefined,
       resumeMs: reconnectWindowMs + RESUME_MARGIN_MS,
     });
-    const { others, ladder } = settings;
-    this.#followed = others && new FollowedSessions({ clock, log, memory: this.memory.parts, others });
+    const { ladder } = settings;
     this.#told = new WindowServer({ clock, sessions: this.#hub });
-    const playback = new Playback({ ...settings, live: this.#hub, copies: this.#followed, children: ladder.children });
+    const playback = new Playback({ ...settings, live: this.#hub, copies, children: ladder.children });
     this.#playback = playback;
     const media: MediaHandler = (req, res, forwarded) => playback.handle(req, res, forwarded);
     this.#routes = new MediaRoutes({
@@ -176,12 +186,12 @@ export class MediaPlane implements HeldSessions {
   }
 
   /** Answer WebRTC offers: to publish by `publish`, to watch from here. */
-  serveWebrtc({ publish, peers, address, stunPort }: WebrtcService): void {
+  serveWebrtc({ publish, peers, address, stunPort, turn }: WebrtcService): void {
     const { ladder: transcoding } = this.#settings;
     const { admissions } = this.#playback;
     const watch = new WhepDelivery({ ...this.#settings, admissions, sessions: this.#hub, peers, address, transcoding });
     const prepare = () => peers.prepare();
-    const endpoint = new WebrtcEndpoint({ ...this.#settings, prepare, watch, publish, stunPort });
+    const endpoint = new WebrtcEndpoint({ ...this.#settings, prepare, watch, publish, stunPort, turn });
     this.#whep = watch;
     this.#webrtc = (req, res, forwarded) => endpoint.handle(req, res, forwarded);
   }
@@ -191,8 +201,15 @@ export class MediaPlane implements HeldSessions {
   }
 
   get figures(): HubFigures & PlaneFigures {
+    const { sent: own, bytesSent, ...figures } = this.#hub.figures;
+    const copies = this.#followed?.sent;
+    const sent = new Sent();
+    sent.add({ bytes: bytesSent, responses: own });
+    if (copies) sent.add(copies);
     return {
-      ...this.#hub.figures,
+      ...figures,
+      bytesSent: sent.bytes,
+      sent: sent.responses,
       requests: this.#routes.requests,
       webrtcViewers: this.#whep?.viewerCount ?? 0,
       waitingRequests: this.#playback.waiting,
@@ -206,6 +223,24 @@ export class MediaPlane implements HeldSessions {
 
   /** Tells another node the live window of a session. */
   readonly tellWindow = (url: string, res: ServerResponse): void => this.#told.handle(url, res);
+
+  /** Tells the next owner of a session of this node where it goes on. Throws for what is no move. */
+  readonly handOver = (told: string, res: ServerResponse): void => {
+    const { move, previousEpoch, from } = JSON.parse(told) as ToldMove;
+    this.moved(move, false);
+    const session = this.#hub.session(move.sessionId);
+    if (session?.isLeft && session.epoch === previousEpoch)
+      this.#told.handOver(session, { position: session.timeline.position, from }, res);
+    else res.writeHead(404, { "content-length": "0" }).end();
+  };
+
+  /** Counts what viewers of a copy at another node were sent of a session of this one. Throws for what is no count. */
+  readonly countSent = (told: string, res: ServerResponse): void => {
+    const { sessionId, bytes } = JSON.parse(told) as ToldSent;
+    const session = this.#hub.session(sessionId);
+    if (session && Number.isSafeInteger(bytes) && bytes > 0) session.sent.bytesElsewhere += bytes;
+    res.writeHead(session ? 204 : 404, session ? {} : { "content-length": "0" }).end();
+  };
 
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
   accessChanged(playbackId: string | "all"): void {
@@ -248,9 +283,12 @@ export class MediaPlane implements HeldSessions {
 
   /** A stream has an owner on another node, or on this one. */
   moved(move: StreamMove, isHere: boolean): void {
-    const { streamId, nodeId, address } = move;
+    const { streamId, sessionId, nodeId, address } = move;
     if (address !== null) this.#settings.others?.moved(streamId, { nodeId, address });
-    if (!isHere) this.#hub.moved(move);
+    if (isHere) return;
+    this.#hub.moved(move);
+    const left = this.#hub.session(sessionId);
+    if (left?.isLeft && address !== null) void this.#followed?.find(left.playbackId, streamId, { nodeId, address });
   }
 
   /** Close a stream's publisher and end its session on this node. */
@@ -259,10 +297,21 @@ export class MediaPlane implements HeldSessions {
     this.accessChanged("all");
   }
 
-  /** End every session cleanly, or leave it to another node if `isHeld`, and seal its recording, unless the object store is away. */
+  /**
+   * End every session cleanly, or leave it to another node if `isHeld`, and seal its recording. What the object store does not take in time stays
+   * in the spool for the next start.
+   */
   async drain(isHeld = false): Promise<void> {
+    const { clock, log } = this.#settings;
+    const late = sleep(clock, MAX_DRAIN_MS);
     await this.#hub.drain(isHeld);
-    await this.#sealer.settled();
+    await Promise.race([this.#sealer.settled(), late]);
+    const { waiting } = this.#sealer;
+    if (waiting > 0)
+      log.warn(
+        { chapters: waiting },
+        "the object store did not take all recordings in time; the next start stores the rest",
+      );
   }
 
   async close(): Promise<void> {

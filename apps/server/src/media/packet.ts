@@ -143,6 +143,8 @@ export interface PublisherHandle {
   readonly linkState?: string;
   /** Frames whose times were replaced, so far. Where it is told, the source's clock may change as often as it does. */
   readonly clockRepairs?: number | undefined;
+  /** Tracks that the source has and that are not taken, as a sentence; null or absent where there are none. */
+  readonly leftOut?: string | null | undefined;
   /** Close the connection; `reason` is a sentence that the person at the encoder may read. `mayReturn`: it should connect again by itself. */
   close(reason: string, mayReturn?: boolean): void;
 }

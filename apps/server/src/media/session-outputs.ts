@@ -26,6 +26,8 @@ export interface SessionOutputsSettings {
   readonly target: Pick<TargetDuration, "seconds">;
   /** Discontinuities of the session before the first stretch. */
   readonly discontinuitySequence: number;
+  /** What an owner before had of the live window, by rendition: it goes on here. */
+  readonly window: ReadonlyMap<string, LiveRendition>;
   /** A segment is closed in every rendition of the source. */
   readonly onSegment: (segments: readonly RenditionSegment[]) => void;
   /** Null where the source is passed through alone. */
@@ -58,12 +60,15 @@ export class SessionOutputs implements TimelineSink {
   });
   readonly #slate = new SlateOutputs();
   #discontinuities: number;
+  /** Of the owner before, what has no output yet. */
+  readonly #window: Map<string, LiveRendition>;
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
 
   constructor(settings: SessionOutputsSettings) {
     this.#settings = settings;
     this.#discontinuities = settings.discontinuitySequence;
+    this.#window = new Map(settings.window);
     this.#ledger = new SegmentLedger(settings.onSegment);
   }
 
@@ -173,6 +178,7 @@ export class SessionOutputs implements TimelineSink {
 
   /** The session goes on at another node: playlists stay as they are, and viewers by WebRTC have to ask there. */
   moved(): void {
+    this.#disposeWindow();
     this.#feed.moved();
   }
 
@@ -180,6 +186,18 @@ export class SessionOutputs implements TimelineSink {
   end(): void {
     for (const { rendition } of this.#sources.values()) rendition.end();
     this.#feed.end();
+  }
+
+  /** Nobody asks any more: the memory of all renditions is released. */
+  dispose(): void {
+    for (const rendition of this.renditions) rendition.dispose();
+    this.#disposeWindow();
+  }
+
+  /** No output of this node will write it. */
+  #disposeWindow(): void {
+    for (const rendition of this.#window.values()) rendition.dispose();
+    this.#window.clear();
   }
 
   #openLadder(source: VideoTrack): LiveLadder | null {
@@ -205,13 +223,23 @@ export class SessionOutputs implements TimelineSink {
   }
 
   #open(name: string, pace: RenditionPace, ledger: SegmentLedger): LiveOutput {
-    const { clock, memory, target } = this.#settings;
-    const rendition = new LiveRendition(name, this.#discontinuities, target, clock);
+    const { memory } = this.#settings;
+    const rendition = this.#renditionOf(name);
     const packager = new RenditionPackager(rendition, pace, this.#partTarget, memory, (of, segment) =>
       ledger.closed(of, segment),
     );
     const partLimits = pace === "audio" ? this.#partTarget.audio : this.#partTarget;
     return { rendition, packager, playlist: new LivePlaylist(rendition, partLimits, () => this.renditions) };
+  }
+
+  #renditionOf(name: string): LiveRendition {
+    const { clock, target } = this.#settings;
+    const earlier = this.#window.get(name);
+    if (!earlier) return new LiveRendition(name, this.#discontinuities, target, clock);
+    this.#window.delete(name);
+    // What its owner did not complete is nobody's.
+    earlier.dropOpen();
+    return earlier;
   }
 }
 

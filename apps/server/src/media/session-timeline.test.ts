@@ -1,9 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ManualClock } from "../platform/manual-clock-rig.ts";
 import type { TimelinePosition } from "../ports/index.ts";
 import { openMediaMemory } from "./memory-pool.ts";
 import { liveMultivariant } from "./packaging/hls/live-multivariant.ts";
-import type { LiveRendition } from "./packaging/live-rendition.ts";
+import { LiveRendition } from "./packaging/live-rendition.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
 import { Payload } from "./packet.ts";
 import type { SessionOutputs } from "./session-outputs.ts";
@@ -26,10 +26,11 @@ class SessionRig {
   readonly timeline: Timeline;
   readonly outputs: SessionOutputs;
 
-  constructor(resume: TimelinePosition | null = null) {
+  constructor(resume: TimelinePosition | null = null, window: ReadonlyMap<string, LiveRendition> = new Map()) {
     const { timeline, outputs } = openTimeline({
       clock: this.clock,
       memory: openMediaMemory().parts,
+      window,
       resume,
       lastTargetDuration: null,
       lastSound: null,
@@ -606,4 +607,16 @@ describe("a reader that joins a stream while it is live", () => {
     expect(join(rig)).toEqual([]);
     expect(cutsOf(rig)).toHaveLength(1);
   });
+});
+
+test("of the window of the owner before, what no output goes on with is released when the session moves again", () => {
+  const clock = new ManualClock();
+  const [source, rung] = ["source", "1080p"].map((name) => new LiveRendition(name, 0, { seconds: 2 }, clock));
+  if (!source || !rung) throw new Error("two renditions were made");
+  const released = [source, rung].map((rendition) => vi.spyOn(rendition, "dispose"));
+  const rig = new SessionRig(null, new Map([source, rung].map((rendition) => [rendition.name, rendition])));
+  rig.send({ seconds: 3 });
+  expect(rig.outputs.renditions).toContain(source);
+  rig.outputs.moved();
+  expect(released.map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
 });

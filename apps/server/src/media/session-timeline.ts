@@ -26,6 +26,8 @@ import { Timeline, type TimelineSettings } from "./timeline/timeline.ts";
 export interface SessionTimelineSettings
   extends Pick<TimelineSettings, "clock" | "resume" | "lastSound" | "onUnstable">,
     Pick<SessionOutputsSettings, "memory" | "ladder"> {
+  /** As of `SessionOutputsSettings`; absent for none. */
+  readonly window?: SessionOutputsSettings["window"] | undefined;
   /** The target duration that the stream's last session would have needed; null where it had none. */
   readonly lastTargetDuration: number | null;
   /** Show viewers the last picture while the source is away. */
@@ -36,13 +38,15 @@ export interface SessionTimelineSettings
 
 /** The timeline of a session whose source publishes to this process, and the outputs that it feeds. */
 export function openTimeline(settings: SessionTimelineSettings): { timeline: Timeline; outputs: SessionOutputs } {
-  const { clock, memory, resume, lastTargetDuration, lastSound, hasSlate, onSegment, onUnstable, ladder } = settings;
+  const { clock, memory, resume, lastTargetDuration, lastSound, hasSlate, onSegment, onUnstable, ladder, window } =
+    settings;
   const target = new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration });
   const outputs = new SessionOutputs({
     clock,
     memory,
     target,
     discontinuitySequence: resume?.discontinuitySequence ?? 0,
+    window: window ?? new Map(),
     onSegment: (segments) => onSegment(segments, timeline.position),
     ladder,
   });

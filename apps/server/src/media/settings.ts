@@ -1,4 +1,4 @@
-import { addresses, cores, integer, oneOf, optional, setting } from "../platform/setting-kinds.ts";
+import { addresses, cores, integer, oneOf, optional, secretKey, setting, turnUrls } from "../platform/setting-kinds.ts";
 import { RTMPS_SETTINGS } from "./ingest/rtmp/rtmps-settings.ts";
 import { SRT_SETTINGS } from "./ingest/srt/srt-settings.ts";
 
@@ -53,6 +53,22 @@ export const MEDIA_SETTINGS = {
         "Addresses at which WebRTC clients reach that port. If unset, the server offers the address the request arrived at and the machine's own. Set it behind NAT.",
     },
     addresses,
+  ),
+  turnUrls: optional(
+    {
+      variable: "WEIR_TURN_URLS",
+      about:
+        "TURN servers for viewers whose network blocks UDP. Admitted viewers get their addresses, with credentials made from `WEIR_TURN_SECRET`.",
+    },
+    turnUrls,
+  ),
+  turnSecret: optional(
+    {
+      variable: "WEIR_TURN_SECRET",
+      about: "Secret that those TURN servers share with Weir: `static-auth-secret` of coturn.",
+      isSecret: true,
+    },
+    secretKey,
   ),
   ...RTMPS_SETTINGS,
   ...SRT_SETTINGS,

@@ -25,6 +25,8 @@ const MIN_BYTES_TO_GO_ON = 32 * 1024 * 1024;
 export const PROBE_FILE = "confinement-probe";
 /** The marker of a folder whose restore was begun and is not complete: its rows or objects are not all there. */
 export const RESTORING_FILE = "restoring.json";
+/** The folder of the media processes behind the first, each in a folder with its number. */
+export const PROCESSES = "processes";
 /** The entries of a data folder, and the entries at the root of a file system. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   "run",
@@ -36,6 +38,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "sources",
   "uploads",
   "packages",
+  PROCESSES,
   "node-name",
   PROBE_FILE,
   "weir.lock",

@@ -23,6 +23,11 @@ export interface DatabasePoolSettings {
   readonly maxStatementMs: number;
   /** Plan each statement once per connection. For a small set of frequent statements, because their texts are kept. */
   readonly prepares?: boolean;
+  /**
+   * A pooler hands out the server's connections for one transaction each, so nothing may be said to a connection that outlasts one: no time limit, no
+   * prepared statement. The pooler has limits of its own.
+   */
+  readonly isByPooler?: boolean;
   /** Close a connection if a statement fails on it. For texts that begin a transaction themselves and leave it open when they fail. */
   readonly closesFailed?: boolean;
   readonly log: Log;
@@ -50,12 +55,14 @@ export class DatabasePool implements PostgresPool {
       ...CONNECTION,
       ...(settings.connectWithinMs !== undefined && { connectionTimeoutMillis: settings.connectWithinMs }),
       max: maxConnections,
-      statement_timeout: maxStatementMs,
       query_timeout: maxStatementMs && maxStatementMs + ANSWER_MARGIN_MS,
-      idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
+      ...(!settings.isByPooler && {
+        statement_timeout: maxStatementMs,
+        idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
+      }),
     };
     this.#settings = settings;
-    this.#statementNames = settings.prepares ? new Map() : null;
+    this.#statementNames = settings.prepares && !settings.isByPooler ? new Map() : null;
     this.#pool = new pg.Pool(this.options);
     // The pool listens only to idle connections, and an unhandled error event would end the process.
     this.#pool.on("connect", (client) => {

@@ -36,8 +36,14 @@ const MAX_PAYLOAD = 7_999;
 /** A PostgreSQL server by its address, or by a URL that contains the password. */
 export type DatabaseConnection = PostgresAddress | Secret;
 
+/** The most connections of lanes, where they are to be fewer than usual. */
+export type LaneSizes = Partial<Record<keyof typeof LANES, number>>;
+
 export interface DatabaseOptions {
   readonly maxStatementMs?: number;
+  readonly sizes?: LaneSizes;
+  /** The server itself, where `connection` is a pooler in transaction mode: for migrations and LISTEN, which need a session. */
+  readonly direct?: DatabaseConnection | null;
   /** Stops waiting for the database. */
   readonly signal?: AbortSignal;
 }
@@ -73,24 +79,29 @@ export async function openDatabase<Schema>(
   connection: DatabaseConnection,
   log: Log,
   clock: Clock,
-  { maxStatementMs = MAX_STATEMENT_MS, signal }: DatabaseOptions = {},
+  { maxStatementMs = MAX_STATEMENT_MS, sizes = {}, direct = null, signal }: DatabaseOptions = {},
 ): Promise<Database<Schema>> {
-  const config = {
-    ...("reveal" in connection ? { connectionString: connection.reveal() } : connection),
-    application_name: "weir",
-  };
+  const [config, server] = [configOf(connection), configOf(direct ?? connection)];
   const onCommitted = (notifications: readonly Notification[]) => notifier.send(notifications);
-  const pools = ofLanes(
-    (lane) =>
-      new DatabasePool({ connection: config, maxStatementMs, log: log.child({ lane }), onCommitted, ...LANES[lane] }),
-  );
+  const pools = ofLanes((lane) => {
+    const needsSession = lane === "unhurried";
+    return new DatabasePool({
+      connection: needsSession ? server : config,
+      isByPooler: direct !== null && !needsSession,
+      maxStatementMs,
+      log: log.child({ lane }),
+      onCommitted,
+      ...LANES[lane],
+      maxConnections: Math.min(LANES[lane].maxConnections, sizes[lane] ?? Number.POSITIVE_INFINITY),
+    });
+  });
   const lanes = ofLanes((lane) => new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pools[lane] }) }));
-  const { db } = lanes;
+  const { db, unhurried } = lanes;
   const notifier = new Notifier(db as Kysely<unknown>, log);
   await reach(db, placeOf(connection), { clock, log, signal });
 
   const listener = new ChannelListener(
-    () => new pg.Client({ ...config, ...CONNECTION, query_timeout: MAX_LISTEN_MS }),
+    () => new pg.Client({ ...server, ...CONNECTION, query_timeout: MAX_LISTEN_MS }),
     clock,
     log,
   );
@@ -113,7 +124,9 @@ export async function openDatabase<Schema>(
       await sql`select 1`.execute(db);
     },
     async ownAddress() {
-      const { rows } = await sql<{ address: string | null }>`select host(inet_client_addr()) as address`.execute(db);
+      const { rows } = await sql<{ address: string | null }>`select host(inet_client_addr()) as address`.execute(
+        unhurried,
+      );
       return rows[0]?.address ?? null;
     },
     close() {
@@ -130,6 +143,11 @@ const ofLanes = <Value>(make: (lane: keyof typeof LANES) => Value) =>
     keyof typeof LANES,
     Value
   >;
+
+const configOf = (connection: DatabaseConnection): pg.ClientConfig => ({
+  ...("reveal" in connection ? { connectionString: connection.reveal() } : connection),
+  application_name: "weir",
+});
 
 /** Host and port, for people; null for the embedded server. */
 function placeOf(connection: DatabaseConnection): string | null {

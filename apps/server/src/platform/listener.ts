@@ -15,17 +15,35 @@ export type ListenerName =
   | "WebRTC UDP"
   | "STUN UDP";
 
+/** How processes share a TCP port: the kernel deals connections out to all that listen (SO_REUSEPORT), or their parent passes them on (node:cluster). */
+export type PortSharing = "kernel" | "parent";
+
+/** How processes can share ports on this system. */
+export async function findPortSharing(): Promise<PortSharing> {
+  const server = createServer();
+  try {
+    await once(server.listen({ host: "127.0.0.1", port: 0, reusePort: true }), "listening");
+    return "kernel";
+  } catch {
+    return "parent";
+  } finally {
+    server.close();
+  }
+}
+
 /** A port of this server: where its setting puts it, and where it is open. */
 export class Listener {
   readonly name: ListenerName;
   readonly host: string;
   #port: number;
+  readonly #sharing: PortSharing | null;
 
-  /** Port 0 picks a free one. */
-  constructor(name: ListenerName, host: string, port: number) {
+  /** Port 0 picks a free one. With `sharing`, other processes of this server open the same TCP port. */
+  constructor(name: ListenerName, host: string, port: number, sharing: PortSharing | null = null) {
     this.name = name;
     this.host = host;
     this.#port = port;
+    this.#sharing = sharing;
   }
 
   /** As set, and once it is open, as bound. */
@@ -41,6 +59,14 @@ export class Listener {
     server.close();
   }
 
+  /** As `check`, and a free port is picked now. */
+  async choose(): Promise<number> {
+    const server = createServer();
+    await this.open(server, () => {});
+    await new Promise((resolve) => server.close(resolve));
+    return this.#port;
+  }
+
   /**
    * Starts a TCP server here. Rejects with the sentence of `explain` if the port cannot be opened. Later errors go to `onError`: Node emits one
    * when it cannot accept a connection, for lack of memory or file descriptors, and without a listener it would end the process.
@@ -48,7 +74,9 @@ export class Listener {
   async open(server: Server, onError: (error: Error) => void): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     server.on("error", (error) => (server.listening ? onError(error) : reject(this.explain(error))));
-    server.listen({ host: this.host, port: this.#port, backlog: 1024 }, resolve);
+    // Without these, a process with a parent asks it for the port.
+    const sharing = this.#sharing === "parent" ? {} : this.#sharing ? { reusePort: true } : { exclusive: true };
+    server.listen({ host: this.host, port: this.#port, backlog: 1024, ...sharing }, resolve);
     await promise;
     this.#port = (server.address() as AddressInfo).port;
   }
@@ -57,7 +85,7 @@ export class Listener {
   async openUdp(): Promise<Socket> {
     const socket = createSocket({ type: this.host.includes(":") ? "udp6" : "udp4" });
     try {
-      await once(socket.bind(this.#port, this.host), "listening");
+      await once(socket.bind({ port: this.#port, address: this.host, exclusive: true }), "listening");
     } catch (error) {
       socket.close();
       throw this.explain(error as Error);

@@ -27,6 +27,7 @@ const SECRET_FIELDS = [
   "authorization",
   "connectionString",
   "cookie",
+  "databaseDirectUrl",
   "databaseUrl",
   "jwt",
   "password",

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { type Log, silentLog } from "./log.ts";
-import { migrate } from "./migrate.ts";
+import { type MayContract, migrate, refuseNewerSchema } from "./migrate.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres/postgres-test-database.ts";
 
 let rows: TestDatabase;
@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const add = (file: string, text: string) => writeFile(join(folder, file), text);
-const run = () => migrate(database.db, folder, silentLog);
+const run = (mayContract?: MayContract<unknown>) => migrate(database.db, folder, silentLog, mayContract);
 
 async function tables(): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
@@ -105,4 +105,41 @@ test("however many migrations a start applies, the log has one line about them, 
     [{ from: null, to: "0002-tree", migrations: 2 }, "created the tables of the database"],
     [{ from: "0002-tree", to: "0003-leaf", migrations: 1 }, "migrated the database"],
   ]);
+});
+
+describe("of two builds side by side", () => {
+  const older = async () => false;
+  const isAllowed = (level: number) => database.db.transaction().execute((trx) => refuseNewerSchema(trx, level));
+  const takeAway = (file: string) => rm(join(folder, file));
+
+  test("the older one runs on what the newer one has added, and the newer one takes away nothing until the older one is gone", async () => {
+    await run();
+    await add("0002-tree.sql", "-- expand\ncreate table tree ();");
+    await add("0003-fruit.sql", "-- contract\ndrop table fruit;");
+    await add("0004-leaf.sql", "-- expand\ncreate table leaf ();");
+    expect(await run(older)).toEqual({ level: 4, waitsFor: 3 });
+    expect(await tables()).toEqual(["fruit", "leaf", "migration", "tree"]);
+    for (const file of ["0002-tree.sql", "0003-fruit.sql", "0004-leaf.sql"]) await takeAway(file);
+    expect(await run()).toEqual({ level: 1, waitsFor: null });
+    await isAllowed(1);
+
+    await add("0002-tree.sql", "-- expand\ncreate table tree ();");
+    await add("0003-fruit.sql", "-- contract\ndrop table fruit;");
+    await add("0004-leaf.sql", "-- expand\ncreate table leaf ();");
+    const asked: number[] = [];
+    const isGone = async (_trx: unknown, number: number) => asked.push(number) > 0;
+    expect(await run(isGone)).toEqual({ level: 4, waitsFor: null });
+    expect(asked).toEqual([3]);
+    expect(await tables()).toEqual(["leaf", "migration", "tree"]);
+    await expect(isAllowed(1)).rejects.toThrow("written by a newer Weir (schema 0003-fruit");
+    await isAllowed(4);
+    for (const file of ["0002-tree.sql", "0003-fruit.sql", "0004-leaf.sql"]) await takeAway(file);
+    await expect(run()).rejects.toThrow("written by a newer Weir (schema 0003-fruit, this one knows 0001-fruit)");
+  });
+
+  test("an empty database gets what is taken away, too", async () => {
+    await add("0002-fruit.sql", "-- contract\ndrop table fruit;");
+    expect(await run(older)).toEqual({ level: 2, waitsFor: null });
+    expect(await tables()).toEqual(["migration"]);
+  });
 });

@@ -108,6 +108,19 @@ export const addresses: Kind<readonly string[]> = {
   },
 };
 
+/** RFC 7065. */
+const TURN_URL = /^turns?:(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d{1,5})?(\?transport=(udp|tcp))?$/i;
+/** Each costs a browser sockets and time. */
+const MAX_TURN_URLS = 6;
+
+export const turnUrls: Kind<readonly string[]> = {
+  allowed: `up to ${MAX_TURN_URLS} comma-separated URLs such as turn:turn.example.com:3478?transport=tcp`,
+  parse(text) {
+    const list = text.split(",").map((url) => url.trim());
+    return list.length <= MAX_TURN_URLS && list.every((url) => TURN_URL.test(url)) ? list : undefined;
+  },
+};
+
 export const plainAddress: Kind<string> = {
   allowed: "an http:// or https:// URL without user and password",
   parse(text) {

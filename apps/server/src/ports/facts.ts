@@ -112,6 +112,8 @@ export interface SourceMeasure {
   readonly clockJumps: number;
   /** Frames of a pulled source in the last minute whose times were far off and were replaced. */
   readonly clockRepairs: number;
+  /** Tracks that the source has and that are not taken, as a sentence; null if there are none. */
+  readonly leftOut: string | null;
 }
 
 /** Bytes that recordings may still use. */

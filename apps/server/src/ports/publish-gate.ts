@@ -1,5 +1,7 @@
 /** The gate for publishers. */
 
+import type { LivePlace } from "./playback-gate.ts";
+
 /** A position on a session's timeline from which a successor can continue without using a name twice. */
 export interface TimelinePosition {
   /** The first media sequence number that was never used. */
@@ -71,6 +73,8 @@ export interface SessionStart {
   readonly resume: TimelinePosition | null;
   /** The epoch of the session's last owner, on any node: who has the session of that epoch goes on exactly where it is. Null for a new session. */
   readonly previousEpoch: number | null;
+  /** Where that owner is reached, to be asked for its exact position; null if it was on this node, is gone, or cannot be reached by other nodes. */
+  readonly previousPlace: LivePlace | null;
   /** The target duration, in seconds, that the stream's last session would have required; null without an earlier session. */
   readonly lastTargetDuration: number | null;
   /** The sound of the session before this one; null if there was none. */

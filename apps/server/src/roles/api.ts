@@ -8,10 +8,10 @@ import { openScripts, serveScripts } from "../platform/http/open-scripts.ts";
 import { openPackages, servePackages } from "../platform/http/package-archives.ts";
 import { addSinglePageApp } from "../platform/http/single-page-app.ts";
 
-/** The archive of `@weir/client`, as `npm ci` builds it or a release brings it. */
-const CLIENT = fileURLToPath(new URL("../../../../packages/client/dist", import.meta.url));
-/** The player for pages of other sites, built like the dashboard. */
-const PLAYER = fileURLToPath(new URL("../../../../packages/player/dist", import.meta.url));
+/** The archives of `@weir/client`, `@weir/player` and `@weir/react`, as `npm ci` builds them or a release brings them. */
+const PACKAGES = fileURLToPath(new URL("../../../../dist/packages", import.meta.url));
+/** The player and the broadcast for pages of other sites, built like the dashboard. */
+const ELEMENTS = fileURLToPath(new URL("../../../../packages/player/dist", import.meta.url));
 const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 const DOCUMENTS = fileURLToPath(new URL("../../../../docs", import.meta.url));
 
@@ -37,7 +37,7 @@ export interface ApiSettings {
   readonly mediaOrigin: string | null;
 }
 
-/** The HTTP API, the documentation, the client to install, the player for other pages and the dashboard; false if the pages are not built. */
+/** The HTTP API, the documentation, the packages to install, the elements for other pages and the dashboard; false if the pages are not built. */
 export async function addApi(
   app: FastifyInstance,
   { domains, dataFolder, mediaOrigin }: ApiSettings,
@@ -46,7 +46,8 @@ export async function addApi(
   const player = watchPage ? { template: watchPage, mediaOrigin } : null;
   const docs = docsPage ? { template: docsPage, folder: DOCUMENTS } : null;
   await app.register((scope) => domains.routes(scope, player, docs));
-  serveScripts(app, "player", await openScripts(PLAYER, join(dataFolder, "packages/player")));
-  servePackages(app, await openPackages(CLIENT, join(dataFolder, "packages")));
+  const scripts = await openScripts(ELEMENTS, join(dataFolder, "packages/player"));
+  for (const name of ["player", "broadcast"]) serveScripts(app, name, scripts);
+  servePackages(app, await openPackages(PACKAGES, join(dataFolder, "packages")));
   return addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES, mediaOrigin });
 }

@@ -7,6 +7,8 @@ export interface BannerFacts {
   readonly rtmpsUrl?: string | null;
   readonly srtUrl?: string | null;
   readonly dataFolder: string;
+  /** Media processes, where there are several. */
+  readonly processes?: number;
   /** The key that was made at this start; null at every other. */
   readonly newApiKey: string | null;
   /** What works less than it could, and how to change that. */
@@ -15,13 +17,14 @@ export interface BannerFacts {
 
 /** The lines for the person who started Weir: where it is and what to do next. The one place where an API key is printed. */
 export function banner(about: BannerFacts): string {
-  const { url, hasDashboard, rtmpUrl, rtmpsUrl, srtUrl, dataFolder, newApiKey, warnings } = about;
+  const { url, hasDashboard, rtmpUrl, rtmpsUrl, srtUrl, dataFolder, processes, newApiKey, warnings } = about;
   const facts: readonly (readonly [string, string | null | undefined])[] = [
     [hasDashboard ? "Dashboard" : "API", url],
     ["RTMP", rtmpUrl && `${rtmpUrl}/<stream key>`],
     ["RTMPS", rtmpsUrl && `${rtmpsUrl}/<stream key>`],
     ["SRT", srtUrl && `${srtUrl}?streamid=<stream key>`],
     ["Data", dataFolder],
+    ["Processes", processes?.toString()],
     ["API key", newApiKey],
     ...warnings.map((warning) => ["Warning", warning] as const),
   ];

@@ -22,6 +22,8 @@ test("an empty environment gives the documented defaults", () => {
     webrtcPort: 8189,
     webrtcAddress: null,
     stunPort: 3478,
+    turnUrls: null,
+    turnSecret: null,
     metricsPort: 9464,
     keepOriginals: true,
     metricsHost: "127.0.0.1",
@@ -53,6 +55,9 @@ test("an empty environment gives the documented defaults", () => {
     encoder: "x264",
     logLevel: "info",
     databaseUrl: null,
+    databaseDirectUrl: null,
+    mediaProcesses: 1,
+    spoolWaitMs: 600_000,
     geoipFile: null,
     s3Bucket: null,
     s3Endpoint: null,
@@ -120,6 +125,7 @@ describe("values that stop the start", () => {
   test.each([
     ["WEIR_API_KEY", "tooshort"],
     ["DATABASE_URL", "mysql://u:hunter2@h/d"],
+    ["WEIR_TURN_SECRET", "hunter 2"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:hunter2@host"],
   ])("%s is named without its value", (variable, text) => {
     expect(() => readConfig({ [variable]: text })).toThrow(`${variable} is not valid: give `);

@@ -31,6 +31,8 @@ export interface MediaRoleSettings {
 export interface MediaRole {
   readonly handleHttp: MediaPlane["handleHttp"];
   readonly tellWindow: MediaPlane["tellWindow"];
+  readonly handOver: MediaPlane["handOver"];
+  readonly countSent: MediaPlane["countSent"];
   /** The metrics that an operator watches. */
   figures(): MediaPlane["figures"] & {
     readonly transcodeChildren: number;
@@ -54,7 +56,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
   const transcoders = new TranscodePool(log, confinement);
   opened.defer(() => transcoders.close());
   const admission = new TranscodeAdmission({
-    cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
+    cores: (config.transcodeCores ?? availableCores() * SHARE_OF_CORES) / (opening.share?.of ?? 1),
     freeBytes: () => process.availableMemory(),
   });
   const srt = new SrtProcess({ clock, log });
@@ -129,6 +131,8 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
   return {
     handleHttp: plane.handleHttp,
     tellWindow: plane.tellWindow,
+    handOver: plane.handOver,
+    countSent: plane.countSent,
     figures: () => ({
       ...plane.figures,
       transcodeChildren: transcoders.count,

@@ -28,6 +28,10 @@ export function nodePlaceOf(dataFolder: string): string | null {
     .digest("hex");
 }
 
+/** The name of one of several media processes of a server: that of the server for the first one. */
+export const processNameOf = (serverFolder: string, number: number): string =>
+  number === 1 ? nodeNameOf(serverFolder) : `${nodeNameOf(serverFolder)}/${number}`;
+
 function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { join } from "node:path";
 import type { Domains, Schema } from "../domains/index.ts";
 import { closeSlowReaders } from "../media/index.ts";
 import {
@@ -8,9 +9,12 @@ import {
   OtherNodes,
   readClusterAddress,
   writeClusterAddress,
+  writeLocalAddress,
 } from "../platform/cluster/index.ts";
+import { openRunFolder } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import { Listener } from "../platform/listener.ts";
+import { LocalListener } from "../platform/local-listener.ts";
 import { StartupError } from "../platform/startup-error.ts";
 import { UPLOAD_PREFIXES, type UploadServer } from "../platform/uploads/upload-server.ts";
 import type { MediaRole } from "./media.ts";
@@ -20,42 +24,64 @@ import type { Opening } from "./opening.ts";
 export interface Cluster {
   /** Of this node. */
   readonly address: string;
-  readonly port: number;
+  /** Null for a Unix socket. */
+  readonly port: number | null;
   readonly others: OtherNodes;
   /** From now on, what other nodes forward is answered by what this one has. */
   serve(parts: { readonly media: MediaRole | null; readonly uploads: UploadServer | null }): Promise<void>;
 }
 
-/** Null where the setting is unset. Throws `StartupError` if the address is not to be had. */
+/** Null where the setting is unset and this is the only media process. Throws `StartupError` if the address is not to be had. */
 export async function openCluster(
   opening: Opening,
   database: Pick<Database<Schema>, "ownAddress">,
   domains: () => Domains,
 ): Promise<Cluster | null> {
-  const { config, clock, log, opened, proxies } = opening;
-  if (config.clusterAddress === null) return null;
-  if (config.databaseUrl === null)
-    throw new StartupError("WEIR_CLUSTER_ADDRESS is for nodes on one database: set DATABASE_URL, too");
-  const { host: given, port } = readClusterAddress(config.clusterAddress);
-  const host = given ?? (await addressAtDatabase(database));
-  const listener = new Listener("cluster", host, port);
+  const { clock, log, opened, proxies } = opening;
+  const place = await placeOf(opening, database);
+  if (place === null) return null;
+  const { listener } = place;
   const nodeId = () => domains().node.id;
   const seal = new ClusterSeal({ clock, nodeId, readKeys: () => domains().clusterKeys() });
   const findAddress = (id: string) => domains().node.addressOf(id);
-  const others = new OtherNodes({ seal, nodeId, findAddress, proxies, clock, log });
+  const others = new OtherNodes({ seal, nodeId, address: () => place.address(), findAddress, proxies, clock, log });
   opened.defer(() => others.close());
   const server = await ClusterServer.open({ listener, seal, proxies, clock, log });
   opened.defer(() => server.close());
   opened.adopt(closeSlowReaders(server.server, clock), (timer) => timer.cancel());
   return {
-    address: writeClusterAddress(host, listener.port),
-    port: listener.port,
+    address: place.address(),
+    port: listener instanceof Listener ? listener.port : null,
     others,
     async serve(parts) {
       await seal.open();
       server.serve(handlersOf(parts));
     },
   };
+}
+
+interface Place {
+  readonly listener: Listener | LocalListener;
+  /** Known once it is open. */
+  address(): string;
+}
+
+async function placeOf(
+  { config, share, serverFolder }: Opening,
+  database: Pick<Database<Schema>, "ownAddress">,
+): Promise<Place | null> {
+  if (config.clusterAddress === null) {
+    if (!share) return null;
+    const local = new LocalListener(join(openRunFolder(serverFolder), `node-${share.number}.sock`));
+    return { listener: local, address: () => writeLocalAddress(local.path) };
+  }
+  if (config.databaseUrl === null)
+    throw new StartupError("WEIR_CLUSTER_ADDRESS is for nodes on one database: set DATABASE_URL, too");
+  const { host: given, port } = readClusterAddress(config.clusterAddress);
+  const host = given ?? (await addressAtDatabase(database));
+  // One for each process, in a row.
+  const listener = new Listener("cluster", host, port === 0 || !share ? port : port + share.number - 1);
+  return { listener, address: () => writeClusterAddress(host, listener.port) };
 }
 
 function handlersOf({ media, uploads }: Parameters<Cluster["serve"]>[0]): ClusterHandlers {
@@ -66,6 +92,8 @@ function handlersOf({ media, uploads }: Parameters<Cluster["serve"]>[0]): Cluste
       else nothing(res);
     },
     live: (url, res) => (media ? media.tellWindow(url, res) : nothing(res)),
+    moved: (told, res) => (media ? media.handOver(told, res) : nothing(res)),
+    sent: (told, res) => (media ? media.countSent(told, res) : nothing(res)),
   };
 }
 

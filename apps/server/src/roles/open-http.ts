@@ -48,14 +48,15 @@ export interface HttpSettings {
 
 /** All that is answered over HTTP, on its ports. Returns whether the dashboard is built. */
 export async function openHttp(opening: Opening, settings: HttpSettings): Promise<boolean> {
-  const { config, clock, log, opened, readiness, metrics, warnings, dataFolder, listeners, proxies, store } = opening;
+  const { config, clock, log, opened, readiness, metrics, warnings, listeners, proxies, store } = opening;
   const { domains, tracing, media, uploads, publicUrl } = settings;
   const observer = { tracing, requests: requestCounter(metrics) };
   const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
-  addArrivalRoute(app, openRunFolder(dataFolder), clock);
+  addArrivalRoute(app, openRunFolder(opening.serverFolder), clock);
   const isApi = config.roles.includes("api");
-  const hasDashboard = isApi && (await addApi(app, { domains, dataFolder, mediaOrigin: store.addressOrigin ?? null }));
+  const hasDashboard =
+    isApi && (await addApi(app, { domains, dataFolder: opening.dataFolder, mediaOrigin: store.addressOrigin ?? null }));
   if (isApi && !hasDashboard) {
     log.warn(NO_DASHBOARD);
     warnings.push(NO_DASHBOARD);

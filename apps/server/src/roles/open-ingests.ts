@@ -3,7 +3,7 @@ import type { MediaPlane } from "../media/index.ts";
 import { Pulls, publishSettings, RtmpServer, SourceTrials, SrtIngest, WhipIngest } from "../media/ingest/index.ts";
 import type { SrtProcess } from "../media/srt/index.ts";
 import type { TranscodeChildren } from "../media/transcode/index.ts";
-import { StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
+import { StunResponder, TurnCredentials, WebrtcProcess } from "../media/webrtc/index.ts";
 import type { Listener } from "../platform/listener.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
@@ -65,7 +65,10 @@ export async function openIngests(
     if (socket) opened.adopt(new StunResponder(socket, clock), (stun) => stun.close());
     const address = { addresses: config.webrtcAddress, host, port };
     const publish = new WhipIngest({ publishing, proxies, peers, address, children });
-    plane.serveWebrtc({ publish, peers, address, stunPort: socket?.address().port ?? null });
+    const { turnUrls: urls, turnSecret: secret } = config;
+    const turn = urls && secret && new TurnCredentials({ clock, urls, secret });
+    const stunPort = socket?.address().port ?? opening.share?.udp?.stun ?? null;
+    plane.serveWebrtc({ publish, peers, address, stunPort, turn });
   }
   const all = opened.move();
   return {

@@ -1,8 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
-import { freeBytesOf, openDataFolder, RESTORING_FILE } from "../platform/data-folder.ts";
-import { takeLock } from "../platform/folder-lock.ts";
+import { freeBytesOf } from "../platform/data-folder.ts";
 import { TlsFiles } from "../platform/http/tls-files.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type FileBudget, fileBudget, openFilesLimit } from "../platform/limits/open-files.ts";
@@ -14,6 +11,8 @@ import type { ObjectStore } from "../platform/storage/object-store.ts";
 import { openObjectStore } from "../platform/storage/open-object-store.ts";
 import type { Config } from "./config.ts";
 import { type Listeners, listenersOf } from "./listeners.ts";
+import { openShareOfFolder, openWholeFolder } from "./open-folder.ts";
+import type { ProcessShare } from "./process-share.ts";
 
 /** Below this a node should get no more work: a segment of every stream must still fit. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
@@ -26,6 +25,10 @@ export interface WeirSettings {
   readonly log: Log;
   /** Aborted when it is to be closed before it has started: the start ends with the signal's reason, and leaves nothing open. */
   readonly signal?: AbortSignal;
+  /** Of one of several media processes. */
+  readonly share?: ProcessShare;
+  /** As people are shown it, where this process has only a share of it. */
+  readonly shownConfig?: Config;
 }
 
 /** What every later step of a start is opened with. */
@@ -36,7 +39,10 @@ export interface Opening extends WeirSettings {
   readonly metrics: Metrics;
   /** For the banner: what works less than it could. */
   readonly warnings: string[];
+  /** Of this process alone. */
   readonly dataFolder: string;
+  /** Of the whole server: the same, unless it has several media processes. */
+  readonly serverFolder: string;
   readonly listeners: Listeners;
   /** Null where TLS is left to a proxy. */
   readonly tls: TlsFiles | null;
@@ -47,37 +53,33 @@ export interface Opening extends WeirSettings {
 
 /** The first step: the data folder is this process's own, its ports are free, and the object store answers. Throws `StartupError`. */
 export async function beginOpening(settings: WeirSettings, opened: AsyncDisposableStack): Promise<Opening> {
-  const { config, clock, log } = settings;
+  const { config, clock, log, share } = settings;
   const readiness = new Readiness(clock);
-  const metrics = new Metrics();
-  const dataFolder = openDataFolder(config.dataDir);
+  const metrics = new Metrics(share && { process: String(share.number) });
+  const { serverFolder, dataFolder } = share
+    ? await openShareOfFolder(config.dataDir, share, clock, opened)
+    : await openWholeFolder(config, opened);
   const isFull = () => freeBytesOf(dataFolder) < MIN_FREE_BYTES;
   readiness.add("disk", () => (isFull() ? "almost full" : null), ["publish", "api"]);
-  opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
-  if (existsSync(join(dataFolder, RESTORING_FILE)))
-    throw new StartupError(
-      `a restore into ${dataFolder} was interrupted: repeat weir restore, or remove the folder to start empty`,
-    );
-  const listeners = listenersOf(config);
+  const listeners = listenersOf(config, share);
+  if (!share) await checkListeners(config, listeners);
+  const tls = await tlsOf(config, clock, log);
+  const unfinished = share && share.number > 1 ? { unfinished: `unfinished-${share.number}` } : {};
+  const store = await openObjectStore({ dataFolder: serverFolder, ...unfinished, config, clock, log });
+  const proxies = new TrustedProxies(config.trustedProxies ?? []);
+  const budget = budgetOfFiles(log);
+  const folders = { dataFolder, serverFolder };
+  return { ...settings, opened, readiness, metrics, warnings: [], ...folders, listeners, tls, proxies, store, budget };
+}
+
+/** The TCP ports are free. */
+export async function checkListeners(config: Config, listeners: Listeners): Promise<void> {
   await listeners.http.check();
   if (config.roles.includes("media")) {
     await listeners.rtmp.check();
     await listeners.rtmps?.check();
   }
-  const tls = await tlsOf(config, clock, log);
   await listeners.https?.check();
-  const store = await openObjectStore({ dataFolder, config, clock, log });
-  const proxies = new TrustedProxies(config.trustedProxies ?? []);
-  const budget = budgetOfFiles(log);
-  return { ...settings, opened, readiness, metrics, warnings: [], dataFolder, listeners, tls, proxies, store, budget };
-}
-
-async function lockDataFolder(dataFolder: string) {
-  const lock = await takeLock(join(dataFolder, "weir.lock"));
-  if (lock) return lock;
-  throw new StartupError(
-    `another Weir runs on the data folder ${dataFolder}: stop it, or set WEIR_DATA_DIR to another folder`,
-  );
 }
 
 async function tlsOf({ tlsCert: cert, tlsKey: key }: Config, clock: Clock, log: Log): Promise<TlsFiles | null> {

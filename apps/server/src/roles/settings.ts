@@ -1,5 +1,6 @@
 import { DOMAIN_SETTINGS } from "../domains/settings.ts";
 import { MEDIA_SETTINGS } from "../media/settings.ts";
+import { availableCores } from "../platform/available-cores.ts";
 import { clusterAddress } from "../platform/cluster/index.ts";
 import { LOG_LEVELS } from "../platform/log.ts";
 import {
@@ -33,6 +34,12 @@ const roles: Kind<readonly Role[]> = {
       ? ROLES.filter((role) => names.includes(role))
       : undefined;
   },
+};
+
+const someProcesses = integer(1, 64);
+const mediaProcesses: Kind<number> = {
+  allowed: `${someProcesses.allowed}, or auto`,
+  parse: (text) => (text === "auto" ? Math.max(1, Math.floor(availableCores() / 2)) : someProcesses.parse(text)),
 };
 
 /** Every setting of Weir, those of the process and those of its parts: read by `readConfig`, printed by `describeSettings`. */
@@ -110,6 +117,15 @@ export const SETTINGS = {
     roles,
     ROLES.join(","),
   ),
+  mediaProcesses: setting(
+    {
+      variable: "WEIR_MEDIA_PROCESSES",
+      about:
+        "Media processes on this machine, which share its ports and its data folder. Each can keep about one core busy. `auto` starts one for each two cores.",
+    },
+    mediaProcesses,
+    "1",
+  ),
   allowPrivateUrls: setting(
     {
       variable: "WEIR_ALLOW_PRIVATE_URLS",
@@ -130,8 +146,10 @@ export const SETTINGS = {
   clusterAddress: optional(
     {
       variable: "WEIR_CLUSTER_ADDRESS",
-      about:
-        "Address of this node in a private network, at which other nodes on the same database ask it for the streams and uploads that it has. `auto` takes the address by which it reaches the database, and port 8090. If unset, every node answers for itself alone.",
+      about: [
+        "Address of this node in a private network, at which other nodes on the same database ask it for the streams and uploads that it has.",
+        "`auto` takes the address by which it reaches the database, and port 8090. If unset, every node answers for itself alone.",
+      ].join(" "),
     },
     clusterAddress,
   ),
@@ -191,6 +209,15 @@ export const SETTINGS = {
     {
       variable: "DATABASE_URL",
       about: "PostgreSQL 15 or newer to use instead of the embedded one. Its user must be allowed to create a schema.",
+      isSecret: true,
+    },
+    databaseUrl,
+  ),
+  databaseDirectUrl: optional(
+    {
+      variable: "DATABASE_DIRECT_URL",
+      about:
+        "The PostgreSQL server itself, where `DATABASE_URL` is a pooler in transaction mode such as pgbouncer. For notifications and migrations, which need a session.",
       isSecret: true,
     },
     databaseUrl,

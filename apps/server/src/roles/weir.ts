@@ -8,25 +8,32 @@ import { findConfinement } from "../platform/confinement/find-confinement.ts";
 import { diskOf, isAlmostFull, privateFolders } from "../platform/data-folder.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import type { Log } from "../platform/log.ts";
+import type { Metrics } from "../platform/metrics/metrics.ts";
 import { valuesOf } from "../platform/setting-kinds.ts";
 import type { BannerFacts } from "./banner.ts";
 import { effectiveSettings } from "./config.ts";
-import { tcpPorts } from "./listeners.ts";
+import { calledPorts } from "./listeners.ts";
 import { type MediaRole, startMedia } from "./media.ts";
 import { notifyMediaControl } from "./media-control.ts";
-import { nodeNameOf, nodePlaceOf } from "./node-name.ts";
+import { nodePlaceOf, processNameOf } from "./node-name.ts";
 import { observePorts } from "./observe-ports.ts";
 import { ObservedOutbound } from "./observed-outbound.ts";
 import { openCluster } from "./open-cluster.ts";
 import { openHttp, openUploads } from "./open-http.ts";
 import { openRows } from "./open-rows.ts";
 import { beginOpening, type Opening, type WeirSettings } from "./opening.ts";
+import type { UdpPorts } from "./process-share.ts";
 import { startTracing } from "./tracing.ts";
 import { measureDomains, measureMedia, measureProcess, outboundCounter } from "./weir-metrics.ts";
 import { startWorker } from "./worker.ts";
 
 export interface Weir {
   readonly facts: BannerFacts;
+  readonly metrics: Pick<Metrics, "text">;
+  /** As they are open. */
+  readonly udp: UdpPorts;
+  /** No new publishers, and not ready. Present ones go on until `close`. */
+  drain(): Promise<void>;
   /** Not ready at once; publishers closed with a reason, sessions ended, everything closed in the reverse order of its opening. */
   close(): Promise<void>;
 }
@@ -34,14 +41,14 @@ export interface Weir {
 /** One process of Weir with the roles that its configuration names. Throws `StartupError` for what its operator can mend. */
 export async function startWeir(settings: WeirSettings): Promise<Weir> {
   await using opened = new AsyncDisposableStack();
-  const { config, clock, log, signal } = settings;
+  const { config, clock, log, signal, share } = settings;
   const opening = await beginOpening(settings, opened);
-  const { readiness, metrics, warnings, dataFolder, listeners, store } = opening;
+  const { readiness, metrics, dataFolder, listeners, store } = opening;
   const eventLoop = opened.adopt(watchEventLoop(clock, log), (watch) => watch.close());
   measureProcess(metrics, eventLoop);
 
   signal?.throwIfAborted();
-  const database = await openRows(opening);
+  const { database, schema } = await openRows(opening);
 
   signal?.throwIfAborted();
   const tracing = await startTracing(config, clock, log, metrics);
@@ -53,7 +60,7 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   const confinement = await confineDecoders(opening);
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
   const cluster = await openCluster(opening, database, () => domains);
-  const ownPorts = () => [...tcpPorts(listeners), ...(cluster ? [cluster.port] : [])];
+  const ownPorts = () => [...calledPorts(listeners), ...(cluster?.port ? [cluster.port] : [])];
   const own = () => ({ ports: ownPorts(), publicUrl: domains.publicUrl() });
   const outbound: ObservedOutbound = new ObservedOutbound(
     { clock, allowPrivate: config.allowPrivateUrls, pullNetworks: config.pullNetworks ?? [], own },
@@ -63,6 +70,7 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   const liveCores = () => later.media?.transcoding().usedCores ?? 0;
   const domains: Domains = createDomains({
     database,
+    schema,
     audiences,
     clock,
     ...(clock instanceof DatabaseClock && { followClock: followClockOf(clock, log) }),
@@ -74,8 +82,8 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
       webrtcPort: config.webrtcPort,
       // Objects of a store elsewhere take no room here.
       keepOriginals: () => config.keepOriginals && (store.freeBytes() === null || !isAlmostFull(diskOf(dataFolder))),
-      effectiveSettings: effectiveSettings(config),
-      nodeName: nodeNameOf(dataFolder),
+      effectiveSettings: effectiveSettings(settings.shownConfig ?? config),
+      nodeName: processNameOf(opening.serverFolder, share?.number ?? 1),
       nodePlace: nodePlaceOf(dataFolder),
       nodeAddress: cluster?.address ?? null,
       publicUrl,
@@ -118,21 +126,20 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   hasAccount = true;
 
   const all = opened.move();
+  const drain = async (): Promise<void> => {
+    readiness.drain();
+    await domains.node.drain();
+  };
   let closing: Promise<void> | null = null;
   return {
-    facts: {
-      url: config.roles.includes("api") ? publicUrl() : null,
-      hasDashboard,
-      ...(later.media ? ingestUrls(publicUrl(), ingestPorts(opening, later.media)) : { rtmpUrl: null }),
-      dataFolder,
-      newApiKey,
-      warnings,
-    },
+    facts: factsOf(opening, later.media, { publicUrl: publicUrl(), hasDashboard, newApiKey }),
+    udp: { srt: ingestPorts(opening, later.media).srt, stun: listeners.stun?.port ?? null },
+    metrics,
+    drain,
     close() {
-      readiness.drain();
       closing ??= (async () => {
         const goOn = (error: unknown) => log.error({ err: error }, "draining failed partly; closing anyway");
-        await domains.node.drain().catch(goOn);
+        await drain().catch(goOn);
         const isHeld = await domains.node.hasSuccessor().catch(() => false);
         await later.media?.drain(isHeld).catch(goOn);
         await all.disposeAsync();
@@ -157,19 +164,32 @@ function followClockOf(clock: DatabaseClock, log: Log) {
   };
 }
 
+function factsOf(
+  opening: Opening,
+  media: MediaRole | null,
+  { publicUrl, hasDashboard, newApiKey }: Pick<BannerFacts, "hasDashboard" | "newApiKey"> & { publicUrl: string },
+): BannerFacts {
+  const { config, serverFolder: dataFolder, warnings } = opening;
+  const url = config.roles.includes("api") ? publicUrl : null;
+  const ingests = media ? ingestUrls(publicUrl, ingestPorts(opening, media)) : { rtmpUrl: null };
+  return { url, hasDashboard, ...ingests, dataFolder, newApiKey, warnings };
+}
+
 function ingestUrls(publicUrl: string, ports: IngestPorts): Pick<BannerFacts, "rtmpUrl" | "rtmpsUrl" | "srtUrl"> {
   const { rtmp, rtmps = null, srt = null } = ingestAddresses(publicUrl, ports);
   return { rtmpUrl: rtmp, rtmpsUrl: rtmps, srtUrl: srt };
 }
 
 /** As they are open here; as set, where another process listens. */
-function ingestPorts({ listeners: { rtmp, rtmps, srt } }: Opening, media: MediaRole | null): IngestPorts {
-  return { rtmp: rtmp.port, rtmps: rtmps?.port ?? null, srt: media?.isSrtOff ? null : (srt?.port ?? null) };
+function ingestPorts({ listeners: { rtmp, rtmps, srt }, share }: Opening, media: MediaRole | null): IngestPorts {
+  const ownSrt = media?.isSrtOff ? null : (srt?.port ?? null);
+  const isFirst = !share || share.number === 1;
+  return { rtmp: rtmp.port, rtmps: rtmps?.port ?? null, srt: isFirst ? ownSrt : (share.udp?.srt ?? null) };
 }
 
 /** How this machine can hold the children that decode what others send; those of the API alone decode nothing. */
-async function confineDecoders({ config, dataFolder, clock, log }: Opening): Promise<Confinement> {
+async function confineDecoders({ config, dataFolder, serverFolder, clock, log }: Opening): Promise<Confinement> {
   if (!config.roles.includes("media") && !config.roles.includes("worker")) return UNCONFINED;
   const groups = config.encoder === "x264" ? [] : deviceGroups();
-  return findConfinement({ dataFolder, hidden: privateFolders(dataFolder), groups, clock, log });
+  return findConfinement({ dataFolder, hidden: privateFolders(serverFolder), groups, clock, log });
 }

@@ -94,15 +94,20 @@ export class TestPlayer {
 
   /** Seeks a file that was opened to be looked at; returns the number of the picture that is then shown. */
   async numberAt(seconds: number): Promise<number> {
-    const points: [number, number][] = [];
-    readNumber((...point) => points.push(point));
-    const shades = await this.#page.evaluate<number[]>(`player.shadesAfterSeek(${seconds}, ${JSON.stringify(points)})`);
-    return readNumber(() => shades.shift() ?? 0);
+    return numberAfterSeek(this.#page, seconds);
   }
 
   close(): Promise<void> {
     return this.#page.close();
   }
+}
+
+/** Has the player of a page seek; the number of the picture that is then shown. */
+export async function numberAfterSeek(page: Page, seconds: number): Promise<number> {
+  const points: [number, number][] = [];
+  readNumber((...point) => points.push(point));
+  const shades = await page.evaluate<number[]>(`player.shadesAfterSeek(${seconds}, ${JSON.stringify(points)})`);
+  return readNumber(() => shades.shift() ?? 0);
 }
 
 /** Separate pages in the run's Chromium, which supports H.264 and AAC. */
@@ -121,8 +126,12 @@ export class TestBrowser {
   }
 
   /** Plays an HLS URL with hls.js in a page of another origin, with `headers` on every request. */
-  playHls(url: string, headers: Readonly<Record<string, string>> = {}): Promise<TestPlayer> {
-    return this.#play("playHls", url, headers);
+  playHls(
+    url: string,
+    headers: Readonly<Record<string, string>> = {},
+    { lowLatency = true } = {},
+  ): Promise<TestPlayer> {
+    return this.#play("playHls", url, headers, lowLatency);
   }
 
   /** Plays a file with the browser's native player. */

@@ -15,12 +15,12 @@ declare module "vitest" {
   }
 }
 
-const CLIENT_PACKAGE = fileURLToPath(new URL("../../../../tools/client-package.ts", import.meta.url));
+const PACKAGES = fileURLToPath(new URL("../../../../tools/packages.ts", import.meta.url));
 
 /** Set-up for tests that share a server. Returns the tear-down. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  // The server hands out the client that it finds at its start.
-  const [tearDown] = await Promise.all([setUpAlone(project), promisify(execFile)(process.execPath, [CLIENT_PACKAGE])]);
+  // The server hands out the packages that it finds at its start.
+  const [tearDown] = await Promise.all([setUpAlone(project), promisify(execFile)(process.execPath, [PACKAGES])]);
   const dataFolder = makeTestFolder("shared");
   const weir = await WeirProcess.start({ dataFolder, env: SHARED_SETTINGS });
   const { httpPort, rtmpPort } = weir;

@@ -1,7 +1,7 @@
 // Adds players of other vendors to what player-page.js knows. Loaded as it is, so plain JavaScript.
 // Each says when it has its first picture, and what time of day the picture is from.
 const element = document.querySelector("video");
-const known = { startedAt: 0, firstFrameMs: null, dateOf: () => null, errors: [] };
+const known = { startedAt: 0, firstFrameMs: null, dateOf: () => null, errors: [], seekToLive: () => {} };
 
 element.addEventListener("loadeddata", () => {
   known.firstFrameMs ??= performance.now() - known.startedAt;
@@ -14,6 +14,9 @@ const players = {
       known.errors.push([details, response?.code, fatal && "fatal"].filter(Boolean).join(" ")),
     );
     known.dateOf = () => hls.playingDate?.getTime() ?? null;
+    known.seekToLive = () => {
+      element.currentTime = hls.liveSyncPosition;
+    };
     hls.loadSource(url);
     hls.attachMedia(element);
   },
@@ -24,6 +27,7 @@ const players = {
     player.configure({ streaming: { lowLatencyMode }, manifest });
     player.addEventListener("error", ({ detail }) => known.errors.push(`${detail.code} ${detail.data?.[1] ?? ""}`));
     known.dateOf = () => player.getPlayheadTimeAsDate()?.getTime() ?? null;
+    known.seekToLive = () => player.goToLive();
     await player.load(url);
   },
   // Without it, 5.2 sets the same time offset again before each part, and the browser drops parts that begin without a keyframe.
@@ -48,6 +52,9 @@ window.foreign = {
     element.addEventListener("loadeddata", () => element.play().catch(() => {}));
     await loading;
     element.play().catch(() => {});
+  },
+  seekToLive() {
+    known.seekToLive();
   },
   state() {
     const date = known.dateOf();

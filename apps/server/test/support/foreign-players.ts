@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import type { PlayerState, TestBrowser } from "./browser.ts";
+import { numberAfterSeek, type PlayerState, type TestBrowser } from "./browser.ts";
 
 const PAGES = ["player-page.js", "foreign-page.js"].map((name) => fileURLToPath(new URL(`./${name}`, import.meta.url)));
 /** 100 MB, too large for a development dependency. */
@@ -65,6 +65,16 @@ export class ForeignPlayer {
 
   async seek(seconds: number): Promise<void> {
     await this.#page.evaluate(`player.seek(${seconds})`);
+  }
+
+  /** The number of the picture that is shown after a seek. */
+  numberAt(seconds: number): Promise<number> {
+    return numberAfterSeek(this.#page, seconds);
+  }
+
+  /** To where the player wants to be behind the live edge. */
+  async seekToLive(): Promise<void> {
+    await this.#page.evaluate("foreign.seekToLive()");
   }
 
   close(): Promise<void> {
@@ -132,19 +142,44 @@ export class NativePlayer {
   static gstreamer(url: string): NativePlayer {
     const video = "progressreport update-freq=1 ! fakesink sync=true";
     const args = `uridecodebin uri=${url} name=d d. ! queue ! videoconvert ! ${video} d. ! queue ! audioconvert ! fakesink sync=true`;
+    return NativePlayer.#gstreamer(args);
+  }
+
+  /** Reads a list as fast as it comes, and decodes nothing. */
+  static gstreamerReader(url: string): NativePlayer {
+    const video = "progressreport update-freq=1 ! fakesink sync=false";
+    const coded = "caps=video/x-h264;audio/mpeg";
+    return NativePlayer.#gstreamer(
+      `uridecodebin uri=${url} ${coded} name=d d. ! queue ! ${video} d. ! queue ! fakesink sync=false`,
+    );
+  }
+
+  static #gstreamer(args: string): NativePlayer {
     return new NativePlayer(findProgram("gstreamer"), args.split(" "), /progressreport0 \([\d:]+\): (\d+)/g);
   }
 
   static ffmpeg(url: string): NativePlayer {
-    const args = ["-i", url, "-v", "warning", "-progress", "pipe:1", "-stats_period", "0.2", "-f", "null", "-"];
-    return new NativePlayer(findProgram("ffmpeg"), ["-hide_banner", "-nostdin", ...args], /out_time_us=(\d+)/g, {
-      perSecond: 1e6,
-    });
+    return NativePlayer.#ffmpeg(url, []);
   }
 
-  static vlc(url: string): NativePlayer {
-    const args = ["-I", "dummy", "--vout", "dummy", "--aout", "dummy", "--play-and-exit", "-vv", url];
-    return new NativePlayer(findProgram("vlc"), args, /cached\.i_time \((\d+)\)/g, { perSecond: 1e6, asNobody: true });
+  /** Reads a list as fast as it comes, and decodes nothing. */
+  static ffmpegReader(url: string): NativePlayer {
+    return NativePlayer.#ffmpeg(url, ["-c", "copy", "-copyts"]);
+  }
+
+  static #ffmpeg(url: string, how: readonly string[]): NativePlayer {
+    const told = ["-v", "warning", "-progress", "pipe:1", "-stats_period", "0.2"];
+    const args = ["-hide_banner", "-nostdin", "-i", url, ...how, ...told, "-f", "null", "-"];
+    return new NativePlayer(findProgram("ffmpeg"), args, /out_time_us=(\d+)/g, { perSecond: 1e6 });
+  }
+
+  static vlc(url: string, fromSecond = 0): NativePlayer {
+    const where = fromSecond > 0 ? [`--start-time=${fromSecond}`] : [];
+    const quiet = ["-I", "dummy", "--vout", "dummy", "--aout", "dummy", "--play-and-exit", "-vv"];
+    return new NativePlayer(findProgram("vlc"), [...quiet, ...where, url], /cached\.i_time \((\d+)\)/g, {
+      perSecond: 1e6,
+      asNobody: true,
+    });
   }
 
   get position(): number | null {

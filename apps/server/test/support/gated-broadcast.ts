@@ -18,9 +18,9 @@ export class TokenSigner {
     return new TokenSigner(weir, await weir.client.signingKeys.create());
   }
 
-  sign(playbackId: string): Promise<string> {
+  sign(playbackId: string, expiration = "10m"): Promise<string> {
     const { privateKey, publicKey } = this.key;
-    return signAccessJwt({ privateKey, publicKey, playbackId, expiration: "10m" });
+    return signAccessJwt({ privateKey, publicKey, playbackId, expiration });
   }
 
   /** Invalidates all tokens signed with it. */

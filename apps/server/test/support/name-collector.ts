@@ -11,6 +11,7 @@ export interface Place {
 /** A media playlist as one node gave it. */
 export interface SeenList {
   readonly node: string;
+  readonly session: string;
   readonly rendition: string;
   readonly at: number;
   readonly firstMsn: number;
@@ -26,15 +27,12 @@ export class NameCollector {
   /** Node and hash, by session, rendition and file. */
   readonly #hashes = new Map<string, Map<string, string>>();
   readonly #places: readonly Place[];
-  readonly #sessionOf: () => string;
   readonly #known = new Set<string>();
   readonly #runs: Promise<void>[];
   #isStopped = false;
 
-  /** `sessionOf` names the session that is live now: another one may use the same names again. */
-  constructor(places: readonly Place[], sessionOf: () => string) {
+  constructor(places: readonly Place[]) {
     this.#places = places;
-    this.#sessionOf = sessionOf;
     this.#runs = this.#places.map((place) => this.#watch(place));
   }
 
@@ -51,13 +49,20 @@ export class NameCollector {
     return this.#hashes.size;
   }
 
+  /** How many complete segments of a session's rendition were seen. */
+  segmentsOf(session: string, rendition: string): number {
+    const place = `${session}/${rendition}/`;
+    return [...this.#hashes.keys()].filter((name) => name.startsWith(place) && /\/\d+\.m4s$/.test(name)).length;
+  }
+
   /** Lists of a node whose numbers were lower than before, in the same session. */
   fallsAt(node: string): string[] {
     const newest = new Map<string, number>();
     return this.lists.flatMap((list) => {
       if (list.node !== node) return [];
-      const before = newest.get(list.rendition) ?? 0;
-      newest.set(list.rendition, Math.max(before, list.lastMsn));
+      const place = `${list.session}/${list.rendition}`;
+      const before = newest.get(place) ?? 0;
+      newest.set(place, Math.max(before, list.lastMsn));
       return list.lastMsn < before ? [`${list.rendition} fell from ${before} to ${list.lastMsn}`] : [];
     });
   }
@@ -83,14 +88,15 @@ export class NameCollector {
 
   async #watch(place: Place): Promise<void> {
     while (!this.#isStopped) {
-      const session = this.#sessionOf();
-      await this.#look(place, session).catch(() => {});
+      await this.#look(place).catch(() => {});
       await sleep(LOOK_MS);
     }
   }
 
-  async #look({ node, hlsUrl }: Place, session: string): Promise<void> {
+  async #look({ node, hlsUrl }: Place): Promise<void> {
     for (const { name, url } of await listedRenditions(hlsUrl)) {
+      // Another session may use the same names again.
+      const session = sessionIn(url);
       const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
       if (!response.ok) continue;
       const text = await response.text();
@@ -102,7 +108,7 @@ export class NameCollector {
         (file) => /(\d+)\.m4s$/.exec(/^(\d+)\.m4s$/.test(baseOf(file)) ? file : "")?.[1] ?? [],
       );
       this.lists.push({
-        ...{ node, rendition: name, at: Date.now() },
+        ...{ node, session, rendition: name, at: Date.now() },
         firstMsn: Number(/#EXT-X-MEDIA-SEQUENCE:(\d+)/.exec(text)?.[1] ?? 0),
         lastMsn: Math.max(0, ...complete.map(Number)),
         hasEnded: text.includes("#EXT-X-ENDLIST"),
@@ -110,8 +116,7 @@ export class NameCollector {
       // What is hinted at is not there yet.
       const hinted = /TYPE=PART,URI="([^"]+)"/.exec(text)?.[1];
       for (const file of files) {
-        if (file !== hinted && session === this.#sessionOf())
-          await this.#keep(node, session, name, new URL(file, url).href);
+        if (file !== hinted) await this.#keep(node, session, name, new URL(file, url).href);
       }
     }
   }
@@ -122,7 +127,7 @@ export class NameCollector {
     if (this.#known.has(`${node} ${place}`)) return;
     const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
     const bytes = await response.arrayBuffer();
-    if (!response.ok || session !== this.#sessionOf()) return;
+    if (!response.ok) return;
     this.#known.add(`${node} ${place}`);
     const hashes = this.#hashes.get(place) ?? new Map<string, string>();
     const hash = createHash("sha256").update(new Uint8Array(bytes)).digest("hex");
@@ -133,3 +138,6 @@ export class NameCollector {
 }
 
 const baseOf = (url: string): string => url.split("?")[0]?.split("/").at(-1) ?? "";
+
+/** `…/s/{token}/{session}/{rendition}/index.m3u8` */
+const sessionIn = (url: string): string => new URL(url).pathname.split("/").at(-3) ?? "";

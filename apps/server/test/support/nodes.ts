@@ -24,7 +24,7 @@ export interface Node {
   readonly line: FaultProxy;
 }
 
-export interface NodeOptions extends Pick<WeirProcessOptions, "dataFolder" | "through"> {
+export interface NodeOptions extends Pick<WeirProcessOptions, "dataFolder" | "through" | "root"> {
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -58,15 +58,7 @@ export class Nodes implements AsyncDisposable {
     opening.defer(() => postgres.close());
     const s3 = await startS3TestServer();
     opening.defer(() => s3.close());
-    const { bucket, endpoint, accessKeyId, secretAccessKey } = s3.settings;
-    const settings = {
-      WEIR_S3_BUCKET: bucket,
-      WEIR_S3_ENDPOINT: endpoint,
-      WEIR_S3_ACCESS_KEY_ID: accessKeyId.reveal(),
-      WEIR_S3_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
-      ...env,
-    };
-    const nodes = new Nodes(postgres, s3.settings, settings, opening.move());
+    const nodes = new Nodes(postgres, s3.settings, { ...s3.env, ...env }, opening.move());
     try {
       // The first one makes the tables and the account.
       await nodes.start("api", { env: { WEIR_ROLES: "api" } });
@@ -124,6 +116,18 @@ export class Nodes implements AsyncDisposable {
     }
   }
 
+  /** Numbers of a session's recorded segments that are missing between its first and its last. */
+  async missingSegments(sessionId: string): Promise<number[]> {
+    const rows = await this.query<{ msn: string }>(
+      `select msn from recording_segment where session_id = '${sessionId}' and rendition = 'source' and not gap order by msn`,
+    );
+    const msns = rows.map(({ msn }) => Number(msn));
+    return msns.flatMap((msn, nth) => {
+      const before = msns[nth - 1] ?? msn - 1;
+      return Array.from({ length: msn - before - 1 }, (_, n) => before + 1 + n);
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { line } of this.#nodes.values()) line.fault = "open";
     await this.#closing.disposeAsync();
@@ -143,13 +147,12 @@ export class StagedStream implements AsyncDisposable {
   readonly seen: NameCollector;
   readonly #nodes: Nodes;
   readonly #publishers: Publisher[] = [];
-  #session = "";
 
   private constructor(nodes: Nodes, stream: Stream, watchedAt: readonly string[]) {
     this.#nodes = nodes;
     this.stream = stream;
     const places = watchedAt.map((node) => ({ node, hlsUrl: nodes.node(node).weir.hlsUrl(stream.playbackId) }));
-    this.seen = new NameCollector(places, () => this.#session);
+    this.seen = new NameCollector(places);
   }
 
   static async create(nodes: Nodes, { watchedAt = ["a", "b"], ...options }: StagedOptions = {}): Promise<StagedStream> {
@@ -172,10 +175,8 @@ export class StagedStream implements AsyncDisposable {
     await connectWithoutMedia(rtmpPort, this.stream.streamKey ?? "", ms);
   }
 
-  async now(): Promise<Stream> {
-    const now = await this.#nodes.api.client.streams.get(this.stream.id);
-    this.#session = now.status.sessionId ?? this.#session;
-    return now;
+  now(): Promise<Stream> {
+    return this.#nodes.api.client.streams.get(this.stream.id);
   }
 
   async untilState(state: Stream["status"]["state"], withinMs = 15_000): Promise<Stream> {
@@ -219,6 +220,17 @@ export class StagedStream implements AsyncDisposable {
     await expect.poll(async () => (await newest())?.recordingStatus, { timeout: withinMs }).toBe("ready");
     const session = await newest();
     if (!session) throw new Error("there is no session");
+    return session;
+  }
+
+  /** Resolves with its only session, which went on at every move, and whose recording plays whole at this node. */
+  async wholeSession(sessionId: string | null | undefined, node: string): Promise<Session> {
+    const session = await this.recorded();
+    expect(session.id).toBe(sessionId);
+    expect(await this.sessions()).toHaveLength(1);
+    expect(await this.states()).toEqual([true, false]);
+    expect(await this.secondsOf(session, node)).toBeCloseTo(session.sourceSegmentsDuration, 0);
+    expect(this.seen.clashes).toEqual([]);
     return session;
   }
 

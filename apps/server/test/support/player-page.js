@@ -43,9 +43,9 @@ function longestStallMs() {
 }
 
 window.player = {
-  playHls(url, headers = {}) {
+  playHls(url, headers = {}, lowLatencyMode = true) {
     hls = new window.Hls({
-      lowLatencyMode: true,
+      lowLatencyMode,
       maxLiveSyncPlaybackRate: 1.5,
       enableWorker: false,
       xhrSetup(xhr) {

@@ -22,6 +22,8 @@ export class StrangeCamera implements AsyncDisposable {
   readonly #children = new Set<ChildProcess>();
   readonly #server = createServer((_request, response) => this.#serve(response));
   connections = 0;
+  /** Of them, now. */
+  open = 0;
   strays = 0;
 
   static async start(habits: CameraHabits): Promise<StrangeCamera> {
@@ -47,6 +49,7 @@ export class StrangeCamera implements AsyncDisposable {
   #serve(response: ServerResponse): void {
     const { startsAtSeconds = 0, straysEverySeconds, leavesAfterSeconds } = this.#habits;
     this.connections++;
+    this.open++;
     const media = "-re -f lavfi -i testsrc2=size=320x180:rate=30 -re -f lavfi -i sine=frequency=440:sample_rate=48000";
     const codecs = "-c:v libx264 -preset ultrafast -tune zerolatency -g 30 -pix_fmt yuv420p -c:a aac -b:a 96k";
     const args = `-v error -nostdin ${media} ${codecs} -output_ts_offset ${startsAtSeconds} -muxdelay 0 -muxpreload 0 -f mpegts -`;
@@ -54,6 +57,7 @@ export class StrangeCamera implements AsyncDisposable {
     this.#children.add(child);
     const end = leavesAfterSeconds && setTimeout(() => response.destroy(), leavesAfterSeconds * 1000);
     response.once("close", () => {
+      this.open--;
       if (end) clearTimeout(end);
       child.kill("SIGKILL");
       this.#children.delete(child);

@@ -4,6 +4,7 @@ export { TS_PACKET_BYTES } from "./ts-pid.ts";
 export {
   type TsAudioTrack,
   type TsFrame,
+  type TsProgram,
   TsReader,
   type TsReaderHandler,
   type TsVideoTrack,

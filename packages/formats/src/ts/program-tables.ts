@@ -5,7 +5,10 @@ const PAT_TABLE = 0x00;
 const PMT_TABLE = 0x02;
 
 /** Descriptor tags: ISO/IEC 13818-1 table 2-45, and ETSI EN 300 468 table 12. */
-const TAG = { registration: 0x05, language: 0x0a, ac3: 0x6a, enhancedAc3: 0x7a, extension: 0x7f };
+const TAG = {
+  ...{ registration: 0x05, language: 0x0a, teletext: 0x56, subtitling: 0x59 },
+  ...{ ac3: 0x6a, enhancedAc3: 0x7a, extension: 0x7f },
+};
 /** channel_config_code of Opus in TS, in a user-defined extension descriptor. */
 const OPUS_EXTENSION = 0x80;
 
@@ -16,7 +19,7 @@ interface Common {
   readonly pid: number;
 }
 
-/** An elementary stream that carries media. */
+/** An elementary stream that carries media, or captions. */
 export type ProgramStream =
   | (Common & { readonly kind: "video"; readonly codec: TsVideoCodec })
   | (Common & {
@@ -27,6 +30,7 @@ export type ProgramStream =
       /** As the table declares them, which only Opus needs; 0 if it does not. */
       readonly channels: number;
     })
+  | (Common & { readonly kind: "captions" })
   /** `name` is for people. */
   | (Common & { readonly kind: "unsupported"; readonly medium: "video" | "audio"; readonly name: string });
 
@@ -62,7 +66,7 @@ export function programMapPid(section: Uint8Array): number | null {
   return null;
 }
 
-/** The audio and video of a program map; null if the table is another one (2.4.4.8). What is neither is left out. */
+/** The audio, video and captions of a program map; null if the table is another one (2.4.4.8). What is none of them is left out. */
 export function programStreams(section: Uint8Array): ProgramStream[] | null {
   if (section[0] !== PMT_TABLE) return null;
   const end = section.length - CRC_BYTES;
@@ -91,6 +95,7 @@ function streamOf(pid: number, type: number, descriptors: Descriptors): ProgramS
     const language = languageOf(descriptors.get(TAG.language));
     return { pid, kind: "audio", codec, language, channels: opusChannels(descriptors.get(TAG.extension)) };
   }
+  if (isPrivate && (descriptors.has(TAG.teletext) || descriptors.has(TAG.subtitling))) return { pid, kind: "captions" };
   const [medium, name] =
     (isPrivate ? REGISTERED_UNSUPPORTED[registration] : null) ??
     (UNSUPPORTED_VIDEO[type] ? (["video", UNSUPPORTED_VIDEO[type]] as const) : ["audio", UNSUPPORTED_AUDIO[type]]);

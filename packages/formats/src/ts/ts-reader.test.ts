@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { FormatError } from "../bits/index.ts";
 import { AVC } from "../codecs/decoder-configs.fixture.ts";
 import { describeAac, describeAvc, describeHevc } from "../codecs/index.ts";
-import { type TsAudioTrack, TsMuxer, TsReader, type TsUnit, type TsVideoTrack } from "./index.ts";
+import { type TsAudioTrack, TsMuxer, type TsProgram, TsReader, type TsUnit, type TsVideoTrack } from "./index.ts";
+import { crc32 } from "./ts-crc.ts";
 
 const PACKET = 188;
 const FIRST = { avc: 126_000, sound: 142_080 };
@@ -17,6 +18,7 @@ function readerOf() {
   const tracks: (TsVideoTrack | TsAudioTrack)[] = [];
   const frames: string[] = [];
   const unsupported: string[] = [];
+  const programs: TsProgram[] = [];
   let allocated = 0;
   const reader = new TsReader(
     {
@@ -24,13 +26,14 @@ function readerOf() {
       frame: ({ kind, index, decode, presentation, isIndependent, data }) =>
         frames.push(`${kind} ${index} ${decode} ${presentation} ${isIndependent} ${data.length}`),
       unsupported: (medium, name) => unsupported.push(`${medium} ${name}`),
+      program: (found) => programs.push(found),
     },
     (bytes) => {
       allocated += bytes;
       return new Uint8Array(bytes);
     },
   );
-  return { reader, tracks, frames, unsupported, allocated: () => allocated };
+  return { reader, tracks, frames, unsupported, programs, allocated: () => allocated };
 }
 
 function readAll(bytes: Uint8Array) {
@@ -80,13 +83,40 @@ test("HEVC of ten bits is described as such", () => {
   expect(describeHevc(video?.config ?? new Uint8Array())).toMatchObject({ width: 64, bitDepth: 10, chroma: "4:2:0" });
 });
 
-test("every audio track is read, each with its language", () => {
-  const { tracks, frames } = readAll(corpus("two-languages"));
+test("every audio track is read, each with its language, and counted", () => {
+  const { tracks, frames, programs } = readAll(corpus("two-languages"));
+  expect(programs).toEqual([{ video: 1, audio: 2, captions: 0 }]);
   expect(tracks.flatMap((track) => (track.kind === "audio" ? [[track.index, track.language]] : []))).toEqual([
     [0, "eng"],
     [1, "fra"],
   ]);
   expect(framesOf(frames, "audio 1").length).toBe(48);
+});
+
+test("captions, and sound of a codec that is not read, are counted and not read", () => {
+  const AAC_IN_FRENCH = "0fe102f0060a04667261";
+  const changed = (streamType: string, descriptor: string) => {
+    const bytes = Buffer.from(corpus("two-languages"));
+    for (let at = 0; at < bytes.length; at += PACKET) {
+      const french = bytes.subarray(at, at + PACKET).indexOf(AAC_IN_FRENCH, 0, "hex");
+      if (french < 0) continue;
+      bytes.write(streamType, at + french, "hex");
+      bytes.write(descriptor, at + french + 5, "hex");
+      const table = bytes.subarray(at + 5, at + 5 + 3 + (bytes.readUInt16BE(at + 6) & 0xfff));
+      table.writeUInt32BE(crc32(table.subarray(0, -4)), table.length - 4);
+    }
+    return readAll(bytes);
+  };
+  for (const [streamType, descriptor, program] of [
+    ["06", "59", { video: 1, audio: 1, captions: 1 }],
+    ["06", "56", { video: 1, audio: 1, captions: 1 }],
+    ["82", "0a", { video: 1, audio: 2, captions: 0 }],
+    ["02", "0a", { video: 2, audio: 1, captions: 0 }],
+  ] as const) {
+    const read = changed(streamType, descriptor);
+    expect(read.programs).toEqual([program]);
+    expect([read.tracks.length, read.unsupported]).toEqual([2, []]);
+  }
 });
 
 test("video of another codec is named", () => {

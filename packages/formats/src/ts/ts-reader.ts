@@ -52,12 +52,22 @@ export interface TsFrame {
   readonly data: Uint8Array;
 }
 
+/** How many tracks a program has, whatever their codec. */
+export interface TsProgram {
+  readonly video: number;
+  readonly audio: number;
+  /** DVB subtitles and teletext. */
+  readonly captions: number;
+}
+
 export interface TsReaderHandler {
   /** Precedes the frames of the track, and comes again when its configuration changes. */
   track(track: TsVideoTrack | TsAudioTrack): void;
   frame(frame: TsFrame): void;
   /** The program has media of a codec that is not read. `name` is for people. */
   unsupported(medium: "video" | "audio", name: string): void;
+  /** Precedes all tracks of the program, and comes again when it changes. */
+  program?(program: TsProgram): void;
 }
 
 interface PidReader {
@@ -82,6 +92,7 @@ export class TsReader {
   readonly #packets = new TsPacketReader((payload) => this.#packet(payload));
   readonly #pids = new Map<number, OpenPid>();
   #streams = new Map<string, number>();
+  #program: TsProgram = { video: 0, audio: 0, captions: 0 };
   #mapPid: number | null = null;
   #clock = new WrappedCounter(33);
   #damaged = 0;
@@ -141,6 +152,7 @@ export class TsReader {
   #map(section: Uint8Array): void {
     const streams = programStreams(section);
     if (!streams) return;
+    this.#compare(streams);
     const before = this.#streams;
     this.#streams = new Map();
     const video = streams.find(({ kind }) => kind === "video");
@@ -154,9 +166,25 @@ export class TsReader {
     }
   }
 
+  #compare(streams: readonly ProgramStream[]): void {
+    const media = streams.map((stream) => (stream.kind === "unsupported" ? stream.medium : stream.kind));
+    const count = (kind: string) => media.filter((one) => one === kind).length;
+    const [video, audio, captions] = [count("video"), count("audio"), count("captions")];
+    const before = this.#program;
+    if (video === before.video && audio === before.audio && captions === before.captions) return;
+    this.#program = { video, audio, captions };
+    this.#handler.program?.(this.#program);
+  }
+
   /** A stream that was there before goes on. */
   #join(before: Map<string, number>, stream: ProgramStream, index: number): void {
-    if (stream.kind === "unsupported" || stream.pid === PAT_PID || stream.pid === this.#mapPid) return;
+    if (
+      stream.kind === "unsupported" ||
+      stream.kind === "captions" ||
+      stream.pid === PAT_PID ||
+      stream.pid === this.#mapPid
+    )
+      return;
     const name = `${stream.kind} ${index} ${stream.codec} ${stream.pid}`;
     this.#streams.set(name, stream.pid);
     if (before.delete(name)) return;

@@ -8,6 +8,18 @@ const MAX_TRIES = 2;
 /** Candidates of the network's own addresses are there at once. */
 const GATHER_MS = 500;
 
+/** How long packets may take to reach the server and come back before the network counts as one that blocks UDP. */
+const REACH_MS = 500;
+/** A relay is reached by TCP, often with TLS. */
+const REACH_BY_RELAY_MS = 3000;
+const RELAYS_MS = 2000;
+
+/**
+ * Why a stream does not play by WebRTC: it is not live at this moment, the server refused, UDP does not get through and no relay does either, or no
+ * picture came.
+ */
+export type WebrtcFailure = "away" | "refused" | "blocked" | "no-picture";
+
 /** A playback by WebRTC. */
 export interface WebrtcPlayback {
   /** Goes on in another video element, without a new connection. */
@@ -15,34 +27,46 @@ export interface WebrtcPlayback {
 }
 
 /**
- * Plays a live stream by WebRTC (WHEP) in a video element until the signal aborts: half a second behind its broadcaster. `onFailed` is called once,
- * when it does not play or no longer does; then another way has to be found.
+ * Plays a live stream by WebRTC (WHEP) in a video element until the signal aborts: half a second behind its broadcaster. Where UDP does not get through,
+ * it asks the server for relays (TURN) and connects by them. `onFailed` is called once, when it does not play or no longer does; then another way has to
+ * be found.
  */
 export function playWebrtc(
   first: HTMLVideoElement,
   url: string,
-  onFailed: () => void,
+  onFailed: (why: WebrtcFailure) => void,
   signal: AbortSignal,
 ): WebrtcPlayback {
   let video = first;
   let tries = 0;
   let connection: Connection | null = null;
+  let needsRelay = false;
   let frames = 0;
   let deadline = performance.now() + FIRST_PICTURE_MS;
 
-  const fail = (): void => {
+  const fail = (why: WebrtcFailure): void => {
     clearInterval(timer);
     connection?.close();
-    if (!signal.aborted) onFailed();
+    if (!signal.aborted) onFailed(why);
   };
   const connect = (): void => {
     connection?.close();
     deadline = performance.now() + FIRST_PICTURE_MS;
-    if (tries++ >= MAX_TRIES) return fail();
-    connection = new Connection(video);
-    connection.open(url).catch((error: unknown) => {
-      if (error instanceof Refused) fail();
-    });
+    if (tries++ >= MAX_TRIES) return fail("no-picture");
+    const mine = new Connection(video);
+    connection = mine;
+    mine.open(url, needsRelay).then(
+      (isReached) => {
+        if (isReached || connection !== mine || signal.aborted) return;
+        if (needsRelay) return fail("blocked");
+        needsRelay = true;
+        tries = 0;
+        connect();
+      },
+      (error: unknown) => {
+        if (error instanceof NotPlayed && connection === mine) fail(error.why);
+      },
+    );
   };
   const look = (): void => {
     const shown = video.getVideoPlaybackQuality().totalVideoFrames;
@@ -71,38 +95,52 @@ export function playWebrtc(
   };
 }
 
-/** The server refused, so the player does not ask again. */
-class Refused extends Error {}
+/** The player does not try again. */
+class NotPlayed extends Error {
+  readonly why: WebrtcFailure;
+
+  constructor(why: WebrtcFailure, message: string) {
+    super(message);
+    this.why = why;
+  }
+}
 
 /** One WHEP connection. */
 class Connection {
   #video: HTMLVideoElement;
-  readonly #peer = new RTCPeerConnection();
+  #peer: RTCPeerConnection | null = null;
   readonly #media = new MediaStream();
   readonly #abort = new AbortController();
   #resource: URL | null = null;
 
   constructor(video: HTMLVideoElement) {
     this.#video = video;
-    this.#peer.addEventListener("track", ({ track }) => this.#media.addTrack(track));
   }
 
-  async open(url: string): Promise<void> {
-    for (const kind of ["audio", "video"]) this.#peer.addTransceiver(kind, { direction: "recvonly" });
-    await this.#peer.setLocalDescription();
-    await gathered(this.#peer);
+  /** Resolves with whether packets reach the server. Rejects with `NotPlayed` where it refuses, or has no relays. */
+  async open(url: string, byRelay: boolean): Promise<boolean> {
+    const { signal } = this.#abort;
+    const peer = new RTCPeerConnection(byRelay ? { iceServers: await relaysOf(url, signal) } : {});
+    this.#peer = peer;
+    if (signal.aborted) return this.#stop();
+    peer.addEventListener("track", ({ track }) => this.#media.addTrack(track));
+    for (const kind of ["audio", "video"]) peer.addTransceiver(kind, { direction: "recvonly" });
+    await peer.setLocalDescription();
+    await gathered(peer);
     const response = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/sdp" },
-      body: this.#peer.localDescription?.sdp ?? "",
-      signal: this.#abort.signal,
+      body: peer.localDescription?.sdp ?? "",
+      signal,
     });
-    if (response.status !== 201) throw new Refused(await response.text());
+    if (response.status !== 201)
+      throw new NotPlayed(response.status === 404 ? "away" : "refused", await response.text());
     const location = response.headers.get("location");
     if (location !== null) this.#resource = new URL(location, response.url);
-    await this.#peer.setRemoteDescription({ type: "answer", sdp: await response.text() });
+    await peer.setRemoteDescription({ type: "answer", sdp: await response.text() });
     this.#video.srcObject = this.#media;
-    await this.#video.play().catch(() => {});
+    void this.#video.play().catch(() => {});
+    return reached(peer, byRelay ? REACH_BY_RELAY_MS : REACH_MS);
   }
 
   moveTo(video: HTMLVideoElement): void {
@@ -112,10 +150,42 @@ class Connection {
 
   close(): void {
     this.#abort.abort();
-    this.#peer.close();
+    this.#stop();
     if (this.#resource) fetch(this.#resource, { method: "DELETE", keepalive: true }).catch(() => {});
     this.#resource = null;
   }
+
+  #stop(): false {
+    this.#peer?.close();
+    return false;
+  }
+}
+
+/** The relays that the server has for this viewer. Rejects with `NotPlayed` where there are none. */
+async function relaysOf(url: string, signal: AbortSignal): Promise<RTCIceServer[]> {
+  const [path, query = ""] = url.split(/(?=\?)/);
+  const response = await fetch(`${path}/ice-servers${query}`, {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(RELAYS_MS)]),
+  }).catch(() => null);
+  const { iceServers } = response?.ok
+    ? ((await response.json()) as { iceServers: RTCIceServer[] })
+    : { iceServers: [] };
+  if (iceServers.length === 0) throw new NotPlayed("blocked", "UDP does not get through, and there is no relay");
+  return iceServers;
+}
+
+/** Whether packets come back from the server within so long. */
+async function reached(peer: RTCPeerConnection, withinMs: number): Promise<boolean> {
+  const isConnected = (): boolean => peer.iceConnectionState === "connected" || peer.iceConnectionState === "completed";
+  if (isConnected()) return true;
+  return new Promise((resolve) => {
+    const late = setTimeout(() => resolve(isConnected()), withinMs);
+    peer.addEventListener("iceconnectionstatechange", () => {
+      if (!isConnected()) return;
+      clearTimeout(late);
+      resolve(true);
+    });
+  });
 }
 
 /** Resolves when the peer knows its own candidates, or has looked for long enough. */

@@ -1,6 +1,6 @@
 import type { PlaybackFigures, WeirPlayer } from "@weir/player";
 import { useEffect, useRef } from "react";
-import { retried } from "../../shared/lib/lazy-page.ts";
+import { useLoadedElement } from "../../shared/lib/use-loaded-element.ts";
 import classes from "./video-player.module.css";
 
 interface Props {
@@ -20,46 +20,25 @@ export function VideoPlayer(props: Props) {
 }
 
 function PlayerOfPath({ src, live = false, label, onFigures, onVideo }: Props) {
-  const frame = useRef<HTMLDivElement>(null);
   const report = useRef(onFigures);
   report.current = onFigures;
   const show = useRef(onVideo);
   show.current = onVideo;
-  const address = useRef(src);
-  const player = useRef<WeirPlayer | null>(null);
-
-  useEffect(() => {
-    address.current = src;
-    player.current?.setAttribute("src", src);
-  }, [src]);
-
-  useEffect(() => {
-    let isGone = false;
-    void retried(() => import("@weir/player")).then(() => {
-      if (isGone || !frame.current) return;
-      const element = document.createElement("weir-player") as WeirPlayer;
-      element.setAttribute("src", address.current);
-      element.setAttribute("label", label);
-      for (const [name, isOn] of [
-        ["live", live],
-        ["show-latency", true],
-      ] as const)
-        element.toggleAttribute(name, isOn);
-      element.addEventListener("figures", ({ detail }: CustomEventInit<PlaybackFigures>) => {
-        if (detail) report.current?.(detail);
-      });
-      element.addEventListener("videochange", () => {
-        if (element.video) show.current?.(element.video);
-      });
-      player.current = element;
-      frame.current.append(element);
+  const make = (): WeirPlayer => {
+    const made = document.createElement("weir-player") as WeirPlayer;
+    made.setAttribute("src", src);
+    made.setAttribute("label", label);
+    made.toggleAttribute("live", live);
+    made.toggleAttribute("show-latency", true);
+    made.addEventListener("figures", ({ detail }: CustomEventInit<PlaybackFigures>) => {
+      if (detail) report.current?.(detail);
     });
-    return () => {
-      isGone = true;
-      player.current?.remove();
-      player.current = null;
-    };
-  }, [live, label]);
-
+    made.addEventListener("videochange", () => {
+      if (made.video) show.current?.(made.video);
+    });
+    return made;
+  };
+  const { frame, element } = useLoadedElement(() => import("@weir/player"), make, [live, label]);
+  useEffect(() => element.current?.setAttribute("src", src), [element, src]);
   return <div ref={frame} className={classes.frame} />;
 }

@@ -9,9 +9,22 @@ import { ValueField } from "../../shared/components/value-field.tsx";
 import { strings } from "../../shared/strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
 import classes from "./share-button.module.css";
-import { hlsJsCode, iframeCode, reactCode, type SharedVideo, watchAddress } from "./share-code.ts";
+import {
+  elementCode,
+  fetchPlayerScript,
+  hlsJsCode,
+  iframeCode,
+  reactCode,
+  type SharedVideo,
+  watchAddress,
+} from "./share-code.ts";
 
 const text = strings.share;
+const playerScriptQuery = {
+  queryKey: ["player-script"],
+  queryFn: fetchPlayerScript,
+  staleTime: Number.POSITIVE_INFINITY,
+};
 
 interface Props extends Pick<SharedVideo, "playbackId" | "playlist"> {
   /** Viewers need a credential. */
@@ -49,23 +62,28 @@ function ShareLink({ link }: { readonly link: string }) {
   );
 }
 
+/** Part of an element's id, which has no spaces. */
+const idOf = (name: string): string => name.replaceAll(" ", "-");
+
 function ShareCode(video: SharedVideo) {
+  const { data: script } = useQuery(playerScriptQuery);
   const samples = [
     { ...text.iframe, code: iframeCode(video) },
+    ...(script ? [{ ...text.element, code: elementCode(video, script) }] : []),
     { ...text.hlsJs, code: hlsJsCode(video) },
     { ...text.react, code: reactCode(video) },
   ];
   return (
-    <Tabs defaultValue={text.iframe.name} keepMounted={false}>
+    <Tabs defaultValue={idOf(text.iframe.name)} keepMounted={false}>
       <Tabs.List aria-label={text.samples}>
         {samples.map(({ name }) => (
-          <Tabs.Tab key={name} value={name}>
+          <Tabs.Tab key={name} value={idOf(name)}>
             {name}
           </Tabs.Tab>
         ))}
       </Tabs.List>
       {samples.map(({ name, hint, code }) => (
-        <Tabs.Panel key={name} value={name} pt="sm">
+        <Tabs.Panel key={name} value={idOf(name)} pt="sm">
           <CodeBlock title={hint} code={code} what={text.code} />
         </Tabs.Panel>
       ))}

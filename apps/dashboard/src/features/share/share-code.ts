@@ -17,6 +17,33 @@ export const iframeCode = ({ origin, playbackId }: SharedVideo): string =>
   allow="autoplay; fullscreen; picture-in-picture"
 ></iframe>`;
 
+/** The player's script, as this server has it now: its address never changes its content. */
+export interface PlayerScript {
+  /** Path of the version. */
+  readonly path: string;
+  /** For the attribute of the same name (Subresource Integrity); null where the browser does not compute it, on a page without HTTPS. */
+  readonly integrity: string | null;
+}
+
+/** Follows the short name of the player's script to its version. */
+export async function fetchPlayerScript(): Promise<PlayerScript> {
+  const response = await fetch("/player.js");
+  if (!response.ok) throw new Error(`the server has no player script: ${response.status}`);
+  const bytes = await response.arrayBuffer();
+  const digest = await globalThis.crypto.subtle?.digest("SHA-384", bytes);
+  const integrity = digest ? `sha384-${btoa(String.fromCharCode(...new Uint8Array(digest)))}` : null;
+  return { path: new URL(response.url).pathname, integrity };
+}
+
+export function elementCode({ origin, playbackId }: SharedVideo, { path, integrity }: PlayerScript): string {
+  const checked = integrity === null ? "" : `\n  integrity="${integrity}"\n  crossorigin="anonymous"`;
+  return `<script
+  type="module"
+  src="${origin}${path}"${checked}
+></script>
+<weir-player playback-id="${playbackId}"></weir-player>`;
+}
+
 export const hlsJsCode = (video: SharedVideo): string =>
   `<video id="player" controls muted playsinline></video>
 <script type="module">

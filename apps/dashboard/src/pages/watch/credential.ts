@@ -1,6 +1,8 @@
 import type { Credential } from "@weir/player";
 
 const NAMES = ["jwt", "accessKey"] as const;
+/** The server takes no longer token or access key. */
+const MAX_LENGTH = 8192;
 
 /** The credential in the query of the page's address; null without one. */
 export function credentialInQuery(search: string): Credential | null {
@@ -20,8 +22,8 @@ export function credentialInMessage(data: unknown): Credential | null {
 
 function credentialIn(values: Record<string, unknown>): Credential | null {
   for (const name of NAMES) {
-    const value = values[name];
-    if (typeof value === "string" && value !== "") return { name, value };
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (typeof value === "string" && value !== "" && value.length <= MAX_LENGTH) return { name, value };
   }
   return null;
 }

@@ -4,6 +4,7 @@ import { absoluteDay } from "../../shared/lib/moments.ts";
 import { watchStrings as text } from "../../shared/strings/watch-strings.ts";
 import { credentialInMessage, credentialInQuery } from "./credential.ts";
 import { embedOptionsIn, originIn } from "./embed-options.ts";
+import { lastInASecond, MessageLimit } from "./message-limit.ts";
 import { type Command, ParentPage } from "./parent-page.ts";
 import { fetchViews } from "./total-views.ts";
 import "./watch.css";
@@ -41,11 +42,13 @@ function take(player: WeirPlayer, credential: Credential | null): void {
 function join(player: WeirPlayer, parent: Window): void {
   const ancestor = window.location.ancestorOrigins?.[0];
   const page = new ParentPage(parent, options.origin ?? originIn(ancestor ?? document.referrer));
+  const limit = new MessageLimit();
+  const give = lastInASecond((credential: Credential) => take(player, credential));
   window.addEventListener("message", (event) => {
     const credential = event.source === parent ? credentialInMessage(event.data) : null;
-    if (credential !== null) take(player, credential);
+    if (credential !== null) give(credential);
     const command = page.commandOf(event);
-    if (command !== null) obey(player, command);
+    if (command !== null && limit.take()) obey(player, command);
   });
   player.addEventListener("statechange", ({ detail }: CustomEventInit<StateChange>) => {
     if (detail) page.tell({ type: "weir:state", state: detail.state });
@@ -113,7 +116,7 @@ function start(place: HTMLElement): void {
         place.style.setProperty("--w-poster", `url(${JSON.stringify(`${video.poster}?width=320`)})`);
     });
   if (isEmbedded && window.parent !== window) join(player, window.parent);
-  place.replaceChildren(player, ...(isEmbedded ? [] : [words.element]));
+  place.replaceChildren(player, words.element);
   // The last report of a page that goes away, and another begin of one that comes back.
   window.addEventListener("pagehide", () => player.remove());
   window.addEventListener("pageshow", ({ persisted }) => persisted && place.prepend(player));

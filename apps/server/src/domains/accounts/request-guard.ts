@@ -112,9 +112,10 @@ function checkOrigin(
   if (!origin || isSameOrigin(request, publicUrl)) return;
   const { access, cookieExpiresAt } = principal;
   const isAllowed = allowsOrigin(access, origin) || (isAnyAllowed && !access?.cors?.allowedOrigins.length);
+  // The page has the key, and may read why it is refused.
+  if (cookieExpiresAt === null) exposeTo(reply, origin);
   if (cookieExpiresAt !== null || !isAllowed)
     throw new Forbidden(`credential disallows CORS access from origin ${origin.slice(0, SHOWN_ORIGIN)}`);
-  exposeTo(reply, origin);
 }
 
 function checkAccess(

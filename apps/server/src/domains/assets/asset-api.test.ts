@@ -109,6 +109,32 @@ describe("a requested upload", () => {
     expect(await kit.domains.uploads.wanted([idle.asset.id, busy.asset.id])).toEqual(new Set([busy.asset.id]));
   });
 
+  it("whose file was only on the disk of a node that is lost for long enough fails, and says so", async () => {
+    const { kit, upload, get } = await started();
+    const requested = await upload("clip");
+    const { id } = requested.asset;
+    const other = kit.another("other");
+    await other.node.join();
+    await other.uploads.admit(tokenOf(requested), 10);
+    await other.uploads.received(id, 10);
+    await other.close();
+    const lostFor = (seconds: number) =>
+      kit.db
+        .updateTable("node")
+        .set({ state: "gone", seen_at: new Date(Date.now() - seconds * 1000) })
+        .where("name", "=", "other")
+        .execute();
+    await lostFor(590);
+    await kit.domains.housekeeping.tick();
+    expect((await get(id)).status.phase).toBe("waiting");
+    await lostFor(601);
+    await kit.domains.housekeeping.tick();
+    expect((await get(id)).status).toMatchObject({
+      phase: "failed",
+      errorMessage: "The server that received the file was lost: request another upload and upload the file again.",
+    });
+  });
+
   it("that never began gives way after an hour when the project is full, one that began does not", async () => {
     const { kit, upload } = await started({ uploadsPerProject: 2 });
     const [begun, idle] = [await upload("begun"), await upload("idle")];

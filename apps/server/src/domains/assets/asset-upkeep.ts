@@ -3,6 +3,8 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { assetPrefix } from "../../ports/index.ts";
 import type { Duty } from "../duty.ts";
 import type { EventDeps } from "../events/index.ts";
+import { isGivenUp } from "../nodes/index.ts";
+import type { DomainConfig } from "../settings.ts";
 import type { QueueTask } from "../tasks/index.ts";
 import { lockAsset, moveAsset } from "./asset-change.ts";
 import { type QueuedAsset, queueAsset } from "./asset-task.ts";
@@ -12,7 +14,7 @@ const TRY_AGAIN_MS = 60_000;
 /** A running worker reports progress more often than this. */
 const QUIET_MS = 60_000;
 
-export interface AssetUpkeepDeps extends EventDeps {
+export interface AssetUpkeepDeps extends EventDeps, Pick<DomainConfig, "spoolWaitMs"> {
   readonly store: Pick<ObjectStore, "delete" | "deletePrefix">;
   readonly queueTask: QueueTask;
 }
@@ -48,6 +50,31 @@ export async function failUpload(
     await events.append(trx, await moveAsset(trx, row, "fail", { at: clock.now(), set: { error } }));
   });
 }
+
+/** Files that are complete, and only in the spool of a node that is not expected back. */
+const lost = (waitMs: number) => sql`
+  from asset a join node n on n.id = a.upload_node_id
+  where a.phase = 'waiting' and a.source_key is null and a.deleted_at is null and ${isGivenUp(sql.ref("n"), waitMs)}`;
+
+/** Their assets fail: nobody else has a byte of them. */
+export const failLostUploads: Duty<AssetUpkeepDeps> = {
+  what: "give up the uploads of lost nodes",
+  isDue: (_now, { spoolWaitMs }) => sql`exists (select ${lost(spoolWaitMs)})`,
+  async run({ db, clock, events, spoolWaitMs }) {
+    const { rows } = await sql<{ id: string }>`select a.id ${lost(spoolWaitMs)} order by a.id limit ${BATCH}`.execute(
+      db,
+    );
+    const error = "The server that received the file was lost: request another upload and upload the file again.";
+    for (const { id } of rows) {
+      await db.transaction().execute(async (trx) => {
+        const row = await lockAsset(trx, id);
+        const still = await sql`select ${lost(spoolWaitMs)} and a.id = ${id}`.execute(trx);
+        if (!row || still.rows.length === 0) return;
+        await events.append(trx, await moveAsset(trx, row, "fail", { at: clock.now(), set: { error } }));
+      });
+    }
+  },
+};
 
 const quiet = (now: number) => sql`
   from asset where phase in ('waiting', 'processing') and deleted_at is null

@@ -9,6 +9,7 @@ export { type AssetTask, type AssetTaskDeps, mediaTask, outPrefixOf } from "./as
 export {
   type AssetUpkeepDeps,
   expireUploads,
+  failLostUploads,
   purgeDeletedAssets,
   queueQuietAssets,
   removeUnwantedOriginals,

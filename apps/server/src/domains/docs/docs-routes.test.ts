@@ -117,7 +117,7 @@ describe("the documentation", () => {
 
   it("shows the commands of a guide without the marks that its tests read", async () => {
     for (const page of ["/docs/api", "/docs/api.md"]) {
-      expect(await get(page)).toContain("npm run release:client");
+      expect(await get(page)).toContain("npm run release:packages");
       expect(await get(page)).not.toContain("not-run: ");
     }
   });

@@ -72,27 +72,14 @@ export class EventLog {
       trx,
       events.map((event) => event.at),
     );
-    const next = await this.#takeSequences(trx, events);
+    const next = await this.#insert(trx, events);
+    const subjectIds = [...next.keys()];
     const numbered = events.map((event) => {
       const seq = next.get(event.subject.id) ?? 0;
       next.set(event.subject.id, seq + 1);
       return { event, seq };
     });
-    for (const kind of ["lifecycle", "telemetry"] as const) {
-      const rows = numbered.filter(({ event }) => event.kind === kind);
-      if (rows.length === 0) continue;
-      const column = <Value>(value: (event: NewEvent) => Value) => rows.map(({ event }) => value(event));
-      await sql`
-        insert into ${sql.table(`event_${kind}`)} (subject_kind, subject_id, seq, at, project_id, user_id, type, v, data)
-        select k, s, q, a, p, u, t, ${EVENT_VERSION}::int, d::jsonb from unnest(
-          ${column(({ subject }) => subject.kind)}::text[], ${column(({ subject }) => subject.id)}::uuid[], ${rows.map(({ seq }) => seq)}::bigint[],
-          ${column((event) => event.at)}::bigint[], ${column((event) => event.owner.projectId)}::uuid[],
-          ${column((event) => event.owner.userId)}::uuid[], ${column((event) => event.body.type)}::text[],
-          ${column(({ body: { type: _, ...data } }) => JSON.stringify(data))}::text[]) as f(k, s, q, a, p, u, t, d)`.execute(
-        trx,
-      );
-    }
-    await notifyEvents(trx, [...next.keys()]);
+    await notifyEvents(trx, subjectIds);
     await this.#outbox(trx, numbered);
   }
 
@@ -143,21 +130,36 @@ export class EventLog {
     return rows.length > 0;
   }
 
-  /** The first free sequence number of each subject, by its id. Locks their rows in the order of the ids. */
-  async #takeSequences(trx: Trx, events: readonly NewEvent[]): Promise<Map<string, number>> {
-    const counts = new Map<string, number>();
-    const subjects = new Map<string, Subject>();
-    for (const { subject } of events) {
-      subjects.set(subject.id, subject);
-      counts.set(subject.id, (counts.get(subject.id) ?? 0) + 1);
-    }
+  /**
+   * Insert events, numbered in the given order, and return the first number of each subject by its id: one statement. Locks the subjects' sequences in
+   * the order of the ids.
+   */
+  async #insert(trx: Trx, events: readonly NewEvent[]): Promise<Map<string, number>> {
+    const column = <Value>(value: (event: NewEvent) => Value) => events.map(value);
+    const into = (kind: EventKind) => sql`
+      insert into ${sql.table(`event_${kind}`)} (subject_kind, subject_id, seq, at, project_id, user_id, type, v, data)
+      select k, s, q, a, p, u, t, ${EVENT_VERSION}::int, d::jsonb from placed where kind = ${kind}`;
     const { rows } = await sql<{ id: string; seq: string }>`
-      insert into event_sequence as s (subject_kind, subject_id, seq)
-      select kind, id, n from unnest(${[...subjects.values()].map(({ kind }) => kind)}::text[],
-        ${[...subjects.keys()]}::uuid[], ${[...counts.values()]}::bigint[]) as f(kind, id, n) order by id
-      on conflict (subject_id) do update set seq = s.seq + excluded.seq
-      returning subject_id as id, seq`.execute(trx);
-    return new Map(rows.map(({ id, seq }) => [id, Number(seq) - (counts.get(id) ?? 0) + 1]));
+      with given as (
+        select *, row_number() over (partition by s order by nth) as place from unnest(
+          ${column(({ kind }) => kind)}::text[], ${column(({ subject }) => subject.kind)}::text[], ${column(({ subject }) => subject.id)}::uuid[],
+          ${column((event) => event.at)}::bigint[], ${column((event) => event.owner.projectId)}::uuid[],
+          ${column((event) => event.owner.userId)}::uuid[], ${column((event) => event.body.type)}::text[],
+          ${column(({ body: { type: _, ...data } }) => JSON.stringify(data))}::text[]) with ordinality as f(kind, k, s, a, p, u, t, d, nth)
+      ), counted as (
+        select k, s, count(*) as events from given group by k, s
+      ), taken as (
+        insert into event_sequence as e (subject_kind, subject_id, seq) select k, s, events from counted order by s
+        on conflict (subject_id) do update set seq = e.seq + excluded.seq
+        returning subject_id, seq
+      ), placed as (
+        select given.*, taken.seq - counted.events + given.place as q
+        from given join counted using (s) join taken on taken.subject_id = given.s
+      ), lifecycle as (${into("lifecycle")}), telemetry as (${into("telemetry")})
+      select taken.subject_id as id, taken.seq - counted.events + 1 as seq from taken join counted on counted.s = taken.subject_id`.execute(
+      trx,
+    );
+    return new Map(rows.map(({ id, seq }) => [id, Number(seq)]));
   }
 }
 

@@ -131,6 +131,17 @@ export const metricsRules: Rules<SourceMetrics> = {
     };
   },
 
+  "tracks-left-out": ({ source: { leftOut } }) => {
+    if (leftOut === null) return "well";
+    return {
+      sentence: "The source has more tracks than viewers get.",
+      evidence: leftOut,
+      remedy:
+        "Nothing needs to be done, unless viewers should get another track: let the source send it first, or alone.",
+      isHarmful: false,
+    };
+  },
+
   "packets-lost": ({ srt }) => {
     if (!srt || srt.latePackets === 0) return "well";
     const { latePackets, latencyMs } = srt;

@@ -22,6 +22,7 @@ const good: SourceMeasure = {
   starvedSeconds: 0,
   clockJumps: 0,
   clockRepairs: 0,
+  leftOut: null,
 };
 
 function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
@@ -103,6 +104,7 @@ const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes:
   ["video-missing", [source({ video: "stopped" })], [source({ audio: "stopped", video: "stopped" })], [source({})]],
   ["bitrate-unstable", [source({ starvedSeconds: 3 })], [source({ starvedSeconds: 1 })], [source({})]],
   ["clock-jumps", [source({ clockJumps: 1 })], [source({ clockJumps: 2 })], [source({})]],
+  ["tracks-left-out", [source({ leftOut: "One." })], [source({ leftOut: "Two." })], [source({})]],
   ["clock-repaired", [source({ clockRepairs: 12 })], [source({ clockRepairs: 1 })], [source({})]],
   [
     "packets-repaired",

@@ -79,7 +79,8 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   async settle(): Promise<boolean> {
     const newest = this.#waiting.at(-1);
     await this.flush();
-    return newest === undefined || !this.#waiting.includes(newest);
+    // What is reported after the end is not written.
+    return !this.#closed && (newest === undefined || !this.#waiting.includes(newest));
   }
 
   /** Flush for the last time and accept no more. */

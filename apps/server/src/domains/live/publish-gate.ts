@@ -15,9 +15,10 @@ import type {
 import type { EventDeps } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
 import { targetsToForward } from "../multistream/index.ts";
+import { findPlace } from "../nodes/index.ts";
 import { recordedProfiles } from "../recorded-profiles.ts";
 import { recordingEvent } from "../recordings/index.ts";
-import { beginSession, lastSessionOf, noteOwner, resumeSession } from "../sessions/index.ts";
+import { beginSession, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import type { RefusedPublishes } from "./refused-publishes.ts";
 import { isActive, nextStreamStatus } from "./stream-status.ts";
@@ -92,22 +93,19 @@ export class StreamPublishGate implements PublishGate {
 
       const before = stream.state;
       const next = nextStreamStatus(before, before === "live" ? "second-publisher" : "publish-accepted");
-      const last = await lastSessionOf(trx, stream.id, stream.sessionId);
       const isSameNode = stream.nodeId === node.id;
       const isMoved = stream.sessionId !== null && !isSameNode;
+      const mayAsk = isMoved && node.address !== null && stream.nodeId !== null;
+      const previousPlace = mayAsk ? await findPlace(trx, stream.nodeId ?? "") : null;
       Object.assign(stream, { epoch: grant.epoch, nodeId: node.id, region: node.region });
+      const as = { epoch: grant.epoch, nodeId: node.id, at };
       const session = stream.sessionId
-        ? await resumeSession(trx, stream.sessionId, { epoch: grant.epoch, at, isSameNode })
-        : {
-            ...(await beginSession(trx, { ...seedOf(stream, this.#deps.dvrMaxHours), at })),
-            position: null,
-            previousEpoch: null,
-          };
-      await noteOwner(trx, { session, epoch: grant.epoch, nodeId: node.id, at });
+        ? await resumeSession(trx, stream.sessionId, { ...as, isSameNode })
+        : await beginSession(trx, { ...seedOf(stream, this.#deps.dvrMaxHours), ...as });
       Object.assign(stream, { state: next.state, sessionId: session.id, reconnectUntil: null });
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
-      const { id: sessionId, position: resume, previousEpoch, record, dvrSeconds, profiles } = session;
+      const { id: sessionId, position: resume, previousEpoch, last, record, dvrSeconds, profiles } = session;
       const kept =
         record || dvrSeconds !== null ? recordedProfiles(record ? stream.recordingSpec : null, profiles) : [];
 
@@ -122,7 +120,18 @@ export class StreamPublishGate implements PublishGate {
       const ladder = { recordedProfiles: kept.map(({ name }) => name), profiles, isDefaultLadder: isDefault };
       const taken = { lastTargetDuration: last?.targetDuration ?? null, lastSound: last?.sound ?? null };
       const { slate } = stream;
-      const start = { sessionId, resume, previousEpoch, ...taken, record, slate, dvrSeconds, ...ladder, targets };
+      const start = {
+        sessionId,
+        resume,
+        previousEpoch,
+        previousPlace,
+        ...taken,
+        record,
+        slate,
+        dvrSeconds,
+        ...ladder,
+        targets,
+      };
       return { start, isMoved };
     });
     if (begun && (begun.isMoved || this.#deps.node.address !== null)) this.#tellMoved(grant, begun.start);
@@ -182,8 +191,8 @@ function isDefaultLadder(profiles: readonly Profile[]): boolean {
 }
 
 function seedOf(stream: LiveStream, dvrMaxHours: number) {
-  const { id, owner, name, profiles, record, recordingSpec, dvrMinutes, epoch } = stream;
+  const { id, owner, name, profiles, record, recordingSpec, dvrMinutes } = stream;
   const mostSeconds = dvrMaxHours * 3600;
   const dvrSeconds = dvrMinutes !== null ? Math.min(dvrMinutes * 60 || mostSeconds, mostSeconds) : null;
-  return { streamId: id, owner, name, profiles, record, recordingSpec, dvrSeconds, epoch };
+  return { streamId: id, owner, name, profiles, record, recordingSpec, dvrSeconds };
 }

@@ -1,4 +1,14 @@
 /** Public interface of nodes. */
 export { NodeMembership, type NodeSettings } from "./node-membership.ts";
-export type { ChangedRow } from "./node-store.ts";
-export { findMediaNodes, hasExpiredNodes, isNodeRunning, listNodes, nodeAddresses } from "./node-store.ts";
+export type { ChangedRow, OpenSchema } from "./node-store.ts";
+export {
+  contractSchema,
+  findMediaNodes,
+  findPlace,
+  hasExpiredNodes,
+  isGivenUp,
+  isNodeRunning,
+  listNodes,
+  mayContract,
+  nodeAddresses,
+} from "./node-store.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { KyselyPlugin } from "kysely";
+import { type KyselyPlugin, sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../../platform/log.ts";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
@@ -7,6 +7,7 @@ import type { HeldSession } from "../../ports/index.ts";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { newId } from "../ids.ts";
 import { NodeMembership } from "./node-membership.ts";
+import { mayContract } from "./node-store.ts";
 
 let kit: TestDomains;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ class CountingClock extends ManualClock {
 }
 
 /** A node whose statements are counted, refused while the database is away, or of which the next one is answered late. */
-async function joined(name: string) {
+async function joined(name: string, schemaLevel: number | null = null) {
   const line = { statements: 0, isAway: false, nextAnswer: null as Promise<void> | null };
   const counting: KyselyPlugin = {
     transformQuery({ node }) {
@@ -46,7 +47,7 @@ async function joined(name: string) {
   };
   const clock = new CountingClock();
   const deps = { db: kit.db.withPlugin(counting), clock, log: silentLog, settleFacts: async () => {} };
-  const settings = { name, region: "local", roles: ["media"], place: `folder of ${name}` };
+  const settings = { name, region: "local", roles: ["media"], build: "1.0.0", schemaLevel, place: `folder of ${name}` };
   const node = new NodeMembership(deps, settings);
   await node.join(async () => {});
   return { node, clock, line };
@@ -109,4 +110,23 @@ test("a node that leaves while a heartbeat finds it gone does not rejoin, and is
   resolve();
   await Promise.all([beat, left]);
   expect(await rowOf("leaving")).toEqual({ state: "gone", start_id: null });
+});
+
+test("what older builds use is taken away when none of them runs, and one that begins after that is refused", async () => {
+  const can = (number: number) => kit.db.transaction().execute((trx) => mayContract(trx, number));
+  await kit.db.updateTable("node").set({ state: "gone" }).execute();
+  const { node: older } = await joined("older", 1_002);
+  const { node: newer } = await joined("newer", 1_003);
+  expect([await can(1_002), await can(1_003)]).toEqual([true, false]);
+  await older.leave(async () => {});
+  expect([await can(1_003), await can(1_004)]).toEqual([true, false]);
+  await newer.leave(async () => {});
+  for (const kind of ["expand", "contract"]) {
+    await sql`insert into migration (number, name, digest, kind) values (9999, '9999-less', '', ${kind})`.execute(
+      kit.db,
+    );
+    if (kind === "expand") await joined("beside", 9_998);
+    else await expect(joined("late", 9_998)).rejects.toThrow("written by a newer Weir (schema 9999-less");
+    await sql`delete from migration where number = 9999`.execute(kit.db);
+  }
 });

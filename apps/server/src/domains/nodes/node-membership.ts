@@ -32,6 +32,9 @@ export interface NodeSettings {
   readonly roles: readonly string[];
   /** The data folder, as no other folder of any machine is named; null if that is not known. No two processes run on one. */
   readonly place: string | null;
+  /** The newest migration that this build knows; null or absent where nothing is migrated. */
+  readonly schemaLevel?: number | null;
+  readonly build: string;
   /** Where other nodes reach it, an IP address and a port; null or absent if they do not. */
   readonly address?: string | null;
 }
@@ -212,11 +215,11 @@ export class NodeMembership {
 
   async #join(reconcile: (trx: Trx, nodeId: string) => Promise<void>): Promise<void> {
     const { db, clock, followClock } = this.#deps;
-    const { region, roles, place, address = null } = this.#settings;
+    const { region, roles, place, address = null, schemaLevel = null, build } = this.#settings;
     const askedAt = clock.monotonic();
     const node = await db.transaction().execute(async (trx) => {
       const identity = { id: this.#node.id, name: this.#name, startId: this.#startId };
-      const wanted = { ...identity, region, roles: [...roles], place, address };
+      const wanted = { ...identity, region, roles: [...roles], place, address, schemaLevel, build };
       const joined = await joinNode(trx, wanted);
       followClock?.(joined.now, askedAt);
       await reconcile(trx, joined.id);

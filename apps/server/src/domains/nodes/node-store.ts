@@ -1,6 +1,8 @@
 import type { ServerSettings } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
-import type { HeldSession } from "../../ports/index.ts";
+import { refuseNewerSchema } from "../../platform/migrate.ts";
+import type { HeldSession, LivePlace } from "../../ports/index.ts";
+import type { Duty } from "../duty.ts";
 import type { Db, Trx } from "../schema.ts";
 import { type NodeInput, type NodeState, nextNodeStatus } from "./node-status.ts";
 
@@ -8,6 +10,9 @@ import { type NodeInput, type NodeState, nextNodeStatus } from "./node-status.ts
 export const NODE_LEASE_SECONDS = 8;
 
 const MAX_LISTED = 1000;
+/** Between a server's name and the number of one of its processes. */
+export const PROCESS_MARK = "/";
+const STATES_BY_USE: readonly NodeState[] = ["serving", "joining", "draining", "gone"];
 
 const isExpired = sql`state <> 'gone' and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS})`;
 
@@ -24,6 +29,8 @@ export interface JoiningNode {
   readonly startId: string;
   readonly place: string | null;
   readonly address: string | null;
+  readonly schemaLevel: number | null;
+  readonly build: string;
 }
 
 /** A process of another start has the name, and its lease has not expired. */
@@ -45,7 +52,7 @@ const databaseNow = sql<string>`(extract(epoch from clock_timestamp()) * 1000)::
  */
 export async function joinNode(
   trx: Trx,
-  { id, name, region, roles, startId, place, address }: JoiningNode,
+  { id, name, region, roles, startId, place, address, schemaLevel, build }: JoiningNode,
 ): Promise<NodeRow & { readonly now: number }> {
   const known = await trx
     .selectFrom("node")
@@ -57,20 +64,18 @@ export async function joinNode(
   const isElsewhere = known && (place === null || known.place !== place);
   if (isOther && isElsewhere && known.state !== "gone" && !known.expired) throw new NameInUse(known.seen_at);
   const joining = known ? nextNodeStatus(known.state, "join") : "joining";
+  if (schemaLevel !== null) await refuseNewerSchema(trx, schemaLevel);
+  const told = { region, roles, start_id: startId, place, address, schema_level: schemaLevel, build };
   const row = await trx
     .insertInto("node")
-    .values({ id, name, region, roles, state: nextNodeStatus(joining, "ready"), start_id: startId, place, address })
+    .values({ id, name, state: nextNodeStatus(joining, "ready"), ...told })
     .onConflict((conflict) =>
       conflict.column("name").doUpdateSet((set) => ({
-        region,
-        roles,
+        ...told,
         state: set.ref("excluded.state"),
         epoch: sql<number>`node.epoch + 1`,
         joined_at: sql<Date>`now()`,
         seen_at: sql<Date>`now()`,
-        start_id: startId,
-        place,
-        address,
       })),
     )
     .returning(["id", "epoch", databaseNow.as("now")])
@@ -145,6 +150,39 @@ export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInpu
 export const isNodeRunning = (id: RawBuilder<unknown>) => sql`exists (
   select from node where node.id = ${id} and node.state <> 'gone' and node.seen_at >= now() - make_interval(secs => ${NODE_LEASE_SECONDS}))`;
 
+/** Whether a node left or was lost so long ago that its disk is not expected back. */
+export const isGivenUp = (node: RawBuilder<unknown>, waitMs: number) =>
+  sql`${node}.state = 'gone' and ${node}.seen_at <= now() - make_interval(secs => ${waitMs / 1000}::float8)`;
+
+/** Whether a node runs, or may, whose build does not know the migration with this number. */
+const hasOlderBuilds = (number: number) =>
+  sql`exists (select from node where state <> 'gone' and coalesce(schema_level, 0) < ${number}::int)`;
+
+/** Whether a migration may take away what older builds use: none of them runs. */
+export async function mayContract(trx: Trx, number: number): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`select ${hasOlderBuilds(number)} as has`.execute(trx);
+  return rows[0]?.has === false;
+}
+
+/** The tables of the database, as this build knows them. */
+export interface OpenSchema {
+  /** The newest migration that this build knows. */
+  readonly level: number;
+  /** The oldest that waits until no older build runs; null if none does. */
+  readonly waitsFor: number | null;
+  /** Apply those that may be applied now. */
+  contract(): Promise<void>;
+}
+
+/** Migrations that older builds keep waiting. */
+export const contractSchema: Duty<{ readonly schema?: OpenSchema | undefined }> = {
+  what: "apply the migrations that waited for older builds",
+  isDue: (_now, { schema }) => (schema?.waitsFor ? sql`not ${hasOlderBuilds(schema.waitsFor)}` : sql`false`),
+  async run({ schema }) {
+    if (schema?.waitsFor) await schema.contract();
+  },
+};
+
 /** Where each node that is not gone is reached, of those that say so. */
 export async function nodeAddresses(db: Db): Promise<ReadonlyMap<string, string>> {
   const rows = await db
@@ -157,6 +195,18 @@ export async function nodeAddresses(db: Db): Promise<ReadonlyMap<string, string>
   return new Map(rows.map(({ id, address }) => [id, address ?? ""]));
 }
 
+/** Where a node is reached; null if it has no lease, or tells no address. */
+export async function findPlace(db: Db, nodeId: string): Promise<LivePlace | null> {
+  const row = await db
+    .selectFrom("node")
+    .select("address")
+    .where("id", "=", nodeId)
+    .where("state", "<>", "gone")
+    .where(sql<boolean>`not (${isExpired})`)
+    .executeTakeFirst();
+  return row?.address ? { nodeId, address: row.address } : null;
+}
+
 /** Whether the lease of any node has expired. */
 export const hasExpiredNodes = sql`exists (select from node where ${isExpired})`;
 
@@ -167,7 +217,10 @@ export async function expireNodes(db: Db, self: string): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** All nodes that are not gone, and those that went within a day, by name. */
+/**
+ * All nodes that are not gone, and those that went within a day, by name. The processes of one server are one node: the first's, whose name the names
+ * of the others begin with.
+ */
 export async function listNodes(db: Db, self: string): Promise<ServerSettings["nodes"]> {
   const rows = await db
     .selectFrom("node")
@@ -176,19 +229,28 @@ export async function listNodes(db: Db, self: string): Promise<ServerSettings["n
     .orderBy("name")
     .limit(MAX_LISTED)
     .execute();
-  return rows.map(({ id, name, region, roles, state, joined_at, seen_at }) => {
+  const servers = Map.groupBy(rows, ({ name }) => name.split(PROCESS_MARK)[0] ?? name);
+  return [...servers].flatMap(([name, processes]) => {
+    const [first] = processes;
+    if (!first) return [];
+    const { id, region, joined_at, build } = first;
     return {
       id,
       name,
       region,
-      roles,
-      state,
+      roles: [...new Set(processes.flatMap(({ roles }) => roles))],
+      state: stateOfServer(processes.map(({ state }) => state)),
       joinedAt: joined_at.getTime(),
-      lastSeen: seen_at.getTime(),
-      isThis: id === self,
+      lastSeen: Math.max(...processes.map(({ seen_at }) => seen_at.getTime())),
+      ...(build !== null && { version: build }),
+      isThis: processes.some((one) => one.id === self),
     };
   });
 }
+
+/** Of the processes of one server, the state that says most of it. */
+const stateOfServer = (states: readonly NodeState[]): NodeState =>
+  STATES_BY_USE.find((state) => states.includes(state)) ?? "gone";
 
 /** The running nodes with role media in one of these states, the one heard from last first. */
 export async function findMediaNodes(db: Db, states: readonly NodeState[]): Promise<string[]> {

@@ -2,7 +2,9 @@ import { sql } from "kysely";
 import type { MediaControl } from "../../ports/index.ts";
 import type { Duty } from "../duty.ts";
 import type { EventDeps } from "../events/index.ts";
+import { isGivenUp } from "../nodes/index.ts";
 import type { Trx } from "../schema.ts";
+import type { DomainConfig } from "../settings.ts";
 import { recordingEvent } from "./recording-event.ts";
 import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
 
@@ -10,7 +12,7 @@ import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
 const LOOK_AGAIN_MS = 5_000;
 const BATCH = 50;
 
-export interface FinaliserDeps extends EventDeps {
+export interface FinaliserDeps extends EventDeps, Pick<DomainConfig, "spoolWaitMs"> {
   readonly mediaControl: Pick<MediaControl, "accessChanged" | "measureRecording">;
 }
 
@@ -25,8 +27,10 @@ interface WaitingRow {
   recording_error: string | null;
   sealed: string;
   unsealed: string;
+  lost: string;
   damaged: string;
-  owner_lost: boolean;
+  is_awaited: boolean;
+  lost_node: string | null;
 }
 
 const waiting = (now: number) =>
@@ -39,27 +43,36 @@ export const settleRecordings: Duty<FinaliserDeps> = {
   run: settle,
 };
 
-async function settle({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
+/** Owners of a session that are gone. One that left on its own has told everything; any may have segments that are not in the object store. */
+const goneOwner = sql`from session_epoch e join node n on n.id = e.node_id and n.state = 'gone' where e.session_id = s.id`;
+
+async function settle(deps: FinaliserDeps): Promise<void> {
+  const { db, clock, log, events, mediaControl, spoolWaitMs } = deps;
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
     select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.spooled_at, s.recording_error, g.sealed, g.unsealed, g.damaged,
-      exists (select from session_epoch e join node n on n.id = e.node_id
-        where e.session_id = s.id and n.state = 'gone' and n.start_id is not null) as owner_lost
+      g.lost, (select min(n.name) ${goneOwner} and n.start_id is not null) as lost_node,
+      exists (select ${goneOwner} and (n.start_id is not null or e.epoch = any(g.lost_epochs)) and not (${isGivenUp(sql.ref("n"), spoolWaitMs)}))
+        as is_awaited
     from (select * ${waiting(now)} order by id limit ${BATCH}) s,
     lateral (
       select count(*) filter (where r.byte_offset + r.byte_length <= p.bytes) as sealed,
-        count(*) filter (where p.span is null) as unsealed,
+        count(*) filter (where p.span is null and l.epoch is null) as unsealed,
+        count(*) filter (where p.span is null and l.epoch is not null) as lost,
+        array_agg(distinct l.epoch) filter (where p.span is null) as lost_epochs,
         count(*) filter (where r.byte_offset + r.byte_length > p.bytes) as damaged
       from recording_segment r
       left join recording_span p on p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span
+      left join (select e.epoch ${goneOwner}) l on l.epoch = r.epoch
       where r.session_id = s.id and not r.gap
     ) g`.execute(db);
   for (const row of rows) {
     const verdict = judgeRecording({
       sealedSegments: Number(row.sealed),
       unsealedSegments: Number(row.unsealed),
+      lostSegments: Number(row.lost),
       hasFailed: row.recording_error !== null,
-      isOwnerLost: row.owner_lost,
+      isSpoolAwaited: row.is_awaited,
       waitedMs: now - Math.max(Number(row.ended_at), Number(row.spooled_at ?? 0)),
     });
     if (verdict === null) {
@@ -110,7 +123,10 @@ async function dropWhatIsNotDurable(trx: Trx, sessionId: string): Promise<void> 
     )`.execute(trx);
 }
 
-function reasonOf({ sealed, unsealed, damaged }: WaitingRow): string | null {
+function reasonOf({ sealed, unsealed, lost, lost_node: node, damaged }: WaitingRow): string | null {
+  if (node !== null)
+    return `the server process ${node} was lost during the broadcast, and what only its disk has of the recording is missing`;
+  if (Number(lost) > 0) return "part of the recording is on the disk of a server process that did not come back";
   if (Number(unsealed) > 0) return "part of the recording never reached the object store";
   if (Number(damaged) > 0)
     return "part of the recording is missing: it was damaged on the disk when the server stopped";

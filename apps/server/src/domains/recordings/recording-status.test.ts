@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   EMPTY_RECORDING_MS,
   judgeRecording,
-  LOST_OWNER_MS,
   nextRecordingStatus,
   RECORDING_WATCHDOG_MS,
   type RecordingInput,
@@ -33,12 +32,15 @@ describe("recording", () => {
 });
 
 describe("judging the recording of an ended session", () => {
-  const evidence = { sealedSegments: 0, unsealedSegments: 0, hasFailed: false, isOwnerLost: false, waitedMs: 2_000 };
+  const none = { sealedSegments: 0, unsealedSegments: 0, lostSegments: 0 };
+  const evidence = { ...none, hasFailed: false, isSpoolAwaited: false, waitedMs: 2_000 };
   it.each([
     ["everything sealed", { sealedSegments: 9 }, "complete"],
     ["a span not sealed yet", { sealedSegments: 9, unsealedSegments: 1 }, null],
-    ["everything known sealed, and a lost node that may have more", { sealedSegments: 9, isOwnerLost: true }, null],
-    ["a node lost for long", { sealedSegments: 9, isOwnerLost: true, waitedMs: LOST_OWNER_MS }, "complete"],
+    ["everything known sealed, and a lost node that may have more", { sealedSegments: 9, isSpoolAwaited: true }, null],
+    ["a node lost for long, with segments", { sealedSegments: 9, lostSegments: 2 }, "complete"],
+    ["a node lost for long, with all of it", { lostSegments: 2 }, "lost"],
+    ["a node lost for long, and a span of another one", { lostSegments: 2, unsealedSegments: 1 }, null],
     ["no media known yet", {}, null],
     ["no media long after the end", { waitedMs: EMPTY_RECORDING_MS }, "lost"],
     ["interrupted, everything that was written sealed", { sealedSegments: 9, hasFailed: true }, "complete"],

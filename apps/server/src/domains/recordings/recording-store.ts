@@ -137,21 +137,19 @@ async function readSegments(
       from recording_segment where session_id = ${sessionId} and rendition = ${rendition} and msn > ${last}
         and msn <= ${range.last}
       order by msn limit ${PAGE}`.execute(db);
-    for (const row of rows) segments.push(segmentOf(row, segments.at(-1)?.msn));
+    segments.push(...rows.map(segmentOf));
     if (rows.length < PAGE) return segments;
   }
 }
 
-function segmentOf(row: SegmentRow, before: number | undefined): StoredSegment {
-  const msn = Number(row.msn);
+function segmentOf(row: SegmentRow): StoredSegment {
   return {
-    msn,
+    msn: Number(row.msn),
     epoch: Number(row.epoch),
     startTicks: Number(row.start_ticks),
     durationTicks: Number(row.duration_ticks),
     programDateTimeMs: Number(row.program_date_time),
-    // A hole in the numbers is a hole in time: that media was not recorded.
-    discontinuity: row.discontinuity || (before !== undefined && msn > before + 1),
+    discontinuity: row.discontinuity,
     gap: row.gap,
     ...(row.independent !== null && { isIndependent: row.independent }),
     ...(row.keyframe_bytes !== null && { keyframeBytes: row.keyframe_bytes }),

@@ -2,14 +2,7 @@
 
 export { expireRecordings, type RecordingExpiryDeps } from "./recording-expiry.ts";
 export { addToSessions, readOwners, readSessionFences, type SessionTally } from "./session-facts-store.ts";
-export {
-  beginSession,
-  endSession,
-  lastSessionOf,
-  markSessionLost,
-  noteOwner,
-  resumeSession,
-} from "./session-live-store.ts";
+export { beginSession, endSession, markSessionLost, resumeSession } from "./session-live-store.ts";
 export { sessionRecord } from "./session-record.ts";
 export { sessionRoutes } from "./session-routes.ts";
 export { readSession } from "./session-snapshot.ts";

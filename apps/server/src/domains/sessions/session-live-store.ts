@@ -1,5 +1,5 @@
 import type { Profile, RecordingSpec } from "@weir/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { SessionSound, TimelinePosition } from "../../ports/index.ts";
 import { newId, newPlaybackId } from "../ids.ts";
 import type { Owner, Trx } from "../schema.ts";
@@ -18,8 +18,15 @@ const APART_SEGMENTS = 43_200;
 const SETTLE_MS = 2_000;
 const SETTLE_AFTER_LOSS_MS = 20_000;
 
+/** Who sends a session from `at` on: an epoch on a node. */
+interface SessionOwner {
+  readonly epoch: number;
+  readonly nodeId: string;
+  readonly at: number;
+}
+
 /** The settings that a session copies from its stream when it starts. */
-export interface SessionSeed {
+export interface SessionSeed extends SessionOwner {
   readonly streamId: string;
   readonly owner: Owner;
   readonly name: string;
@@ -27,8 +34,6 @@ export interface SessionSeed {
   readonly record: boolean;
   readonly recordingSpec: RecordingSpec | null;
   readonly dvrSeconds: number | null;
-  readonly epoch: number;
-  readonly at: number;
 }
 
 export interface OpenSession {
@@ -37,30 +42,12 @@ export interface OpenSession {
   /** How far viewers can go back; null if they cannot. */
   readonly dvrSeconds: number | null;
   readonly profiles: readonly Profile[];
-}
-
-export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSession> {
-  const id = newId();
-  await trx
-    .insertInto("session")
-    .values({
-      id,
-      project_id: seed.owner.projectId,
-      user_id: seed.owner.userId,
-      stream_id: seed.streamId,
-      name: seed.name,
-      profiles: JSON.stringify(seed.profiles),
-      record: seed.record,
-      recording_spec: seed.recordingSpec && JSON.stringify(seed.recordingSpec),
-      dvr_seconds: seed.dvrSeconds,
-      created_at: seed.at,
-      last_seen: seed.at,
-      epoch: seed.epoch,
-      recording: seed.record ? "waiting" : "none",
-      recording_playback_id: seed.record ? newPlaybackId(id) : null,
-    })
-    .execute();
-  return { id, record: seed.record, dvrSeconds: seed.dvrSeconds, profiles: seed.profiles };
+  /** Where a resumed session goes on; null for a new one. */
+  readonly position: TimelinePosition | null;
+  /** The owner before; null for a new session. */
+  readonly previousEpoch: number | null;
+  /** The stream's latest other session with a closed segment. */
+  readonly last: LastSession | null;
 }
 
 /** What a stream's session takes over from the one before it. */
@@ -71,48 +58,90 @@ export interface LastSession {
   readonly sound: SessionSound | null;
 }
 
-/** The stream's latest session with a closed segment, other than `current`. */
-export async function lastSessionOf(trx: Trx, streamId: string, current: string | null): Promise<LastSession | null> {
-  const row = await trx
-    .selectFrom("session")
-    .select(["needed_target_duration", "sound"])
-    .where("stream_id", "=", streamId)
-    .where("needed_target_duration", "is not", null)
-    .$if(current !== null, (sessions) => sessions.where("id", "!=", current ?? ""))
-    .orderBy("created_at", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  if (!row || row.needed_target_duration === null) return null;
-  return { targetDuration: row.needed_target_duration, sound: row.sound };
+const lastSession = (streamId: RawBuilder<unknown>, id: string) => sql<LastSession | null>`(
+  select json_build_object('targetDuration', l.needed_target_duration, 'sound', l.sound) from session l
+  where l.stream_id = ${streamId} and l.needed_target_duration is not null and l.id <> ${id}::uuid order by l.created_at desc limit 1)`;
+
+/** Begin a session with its first owner: one statement. */
+export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSession> {
+  const { streamId, record, dvrSeconds, profiles, epoch, nodeId, at } = seed;
+  const id = newId();
+  const { last } = await trx
+    .with("begun", (db) =>
+      db.insertInto("session").values({
+        id,
+        project_id: seed.owner.projectId,
+        user_id: seed.owner.userId,
+        stream_id: streamId,
+        name: seed.name,
+        profiles: JSON.stringify(profiles),
+        record,
+        recording_spec: seed.recordingSpec && JSON.stringify(seed.recordingSpec),
+        dvr_seconds: dvrSeconds,
+        created_at: at,
+        last_seen: at,
+        epoch,
+        recording: record ? "waiting" : "none",
+        recording_playback_id: record ? newPlaybackId(id) : null,
+      }),
+    )
+    .with("owned", (db) =>
+      db.insertInto("session_epoch").values({ session_id: id, epoch, node_id: nodeId, began_at: at, first_msn: 1 }),
+    )
+    .selectNoFrom(lastSession(sql`${streamId}::uuid`, id).as("last"))
+    .executeTakeFirstOrThrow();
+  return { id, record, dvrSeconds, profiles, position: null, previousEpoch: null, last };
 }
 
-export interface Resume {
-  readonly epoch: number;
-  readonly at: number;
+export interface Resume extends SessionOwner {
   /** The session's last owner was on this node. */
   readonly isSameNode: boolean;
 }
 
-/** Continue an open session under a new epoch. Advances the position too, so that a third publisher starts behind the second. */
+/**
+ * Continue an open session under a new owner: one statement. Advances the position too, so that a third publisher starts behind the second. From now
+ * on, rows of the session's earlier owners count only if their segments began before.
+ */
 export async function resumeSession(
   trx: Trx,
   id: string,
-  { epoch, at, isSameNode }: Resume,
-): Promise<OpenSession & { position: TimelinePosition; previousEpoch: number | null }> {
+  { epoch, nodeId, at, isSameNode }: Resume,
+): Promise<OpenSession> {
   const sinceMs = sql`greatest(0, ${at}::bigint - coalesce(position_at, last_seen))`;
   const skipped = RESUME_SEGMENTS + (isSameNode ? 0 : APART_SEGMENTS);
   const row = await trx
-    .updateTable("session")
-    .set({
-      epoch,
-      settle_at: null,
-      next_msn: sql<number>`next_msn + ${skipped}::int + ${sinceMs} / ${SHORTEST_SEGMENT_MS}::int`,
-      end_ticks: sql<number>`end_ticks + ${RESUME_TICKS}::int + ${sinceMs} * 90`,
-      position_at: sql<number>`greatest(position_at, ${at}::bigint)`,
-    })
-    .where("id", "=", id)
-    .where("ended_at", "is", null)
-    .returning([
+    .with("resumed", (db) =>
+      db
+        .updateTable("session")
+        .set({
+          epoch,
+          settle_at: null,
+          next_msn: sql<number>`next_msn + ${skipped}::int + ${sinceMs} / ${SHORTEST_SEGMENT_MS}::int`,
+          end_ticks: sql<number>`end_ticks + ${RESUME_TICKS}::int + ${sinceMs} * 90`,
+          position_at: sql<number>`greatest(position_at, ${at}::bigint)`,
+        })
+        .where("id", "=", id)
+        .where("ended_at", "is", null)
+        .returningAll(),
+    )
+    .with("owned", (db) =>
+      db
+        .insertInto("session_epoch")
+        .columns(["session_id", "epoch", "node_id", "began_at", "first_msn"])
+        .expression(
+          db
+            .selectFrom("resumed")
+            .select([
+              "id",
+              sql<number>`${epoch}::bigint`.as("epoch"),
+              sql<string>`${nodeId}::uuid`.as("node_id"),
+              sql<number>`${at}::bigint`.as("began_at"),
+              "next_msn",
+            ]),
+        ),
+    )
+    .selectFrom("resumed")
+    .select([
       "record",
       "dvr_seconds",
       "profiles",
@@ -121,10 +150,10 @@ export async function resumeSession(
       "end_ticks",
       "target_duration",
       "sound",
+      // As it was before this statement.
+      sql<string | null>`(select max(o.epoch) from session_epoch o where o.session_id = resumed.id)`.as("owner"),
+      lastSession(sql`resumed.stream_id`, id).as("last"),
     ])
-    .returning(
-      sql<string | null>`(select max(o.epoch) from session_epoch o where o.session_id = session.id)`.as("owner"),
-    )
     .executeTakeFirstOrThrow();
   return {
     id,
@@ -132,6 +161,7 @@ export async function resumeSession(
     dvrSeconds: row.dvr_seconds,
     profiles: row.profiles,
     previousEpoch: row.owner === null ? null : Number(row.owner),
+    last: row.last,
     position: {
       nextMsn: Number(row.next_msn),
       discontinuitySequence: Number(row.discontinuity_sequence),
@@ -141,24 +171,6 @@ export async function resumeSession(
       sound: row.sound,
     },
   };
-}
-
-/** From now on, rows of the session's earlier owners count only if their segments began before. */
-export async function noteOwner(
-  trx: Trx,
-  { session, epoch, nodeId, at }: { session: OpenSession & { position: TimelinePosition | null } } & SessionOwner,
-): Promise<void> {
-  const row = { session_id: session.id, epoch, node_id: nodeId, began_at: at };
-  await trx
-    .insertInto("session_epoch")
-    .values({ ...row, first_msn: session.position?.nextMsn ?? 1 })
-    .execute();
-}
-
-interface SessionOwner {
-  readonly epoch: number;
-  readonly nodeId: string;
-  readonly at: number;
 }
 
 /** The session's node died: facts about its spool may still arrive, so the recording settles later. */
@@ -173,13 +185,6 @@ export async function markSessionLost(trx: Trx, id: string, now: number): Promis
 /** End an open session at its last packet. Returns whether its recording is now waiting to settle. Throws `IllegalTransition` if it has ended. */
 export async function endSession(trx: Trx, id: string, endedAt: number, now: number): Promise<boolean> {
   const row = await trx
-    .selectFrom("session")
-    .select(["ended_at", "recording"])
-    .where("id", "=", id)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
-  nextSessionStatus(row.ended_at === null ? "live" : "ended", "end");
-  await trx
     .updateTable("session")
     .set({
       ended_at: endedAt,
@@ -189,6 +194,9 @@ export async function endSession(trx: Trx, id: string, endedAt: number, now: num
       outgoing_rate: 0,
     })
     .where("id", "=", id)
-    .execute();
-  return row.recording === "waiting";
+    .where("ended_at", "is", null)
+    .returning("recording")
+    .executeTakeFirst();
+  nextSessionStatus(row ? "live" : "ended", "end");
+  return row?.recording === "waiting";
 }

@@ -13,6 +13,8 @@ export interface NodeTable {
   start_id: TextOrNull;
   place: TextOrNull;
   address: TextOrNull;
+  schema_level: number | null;
+  build: TextOrNull;
 }
 
 export interface PublicAddressTable {

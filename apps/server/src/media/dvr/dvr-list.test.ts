@@ -1,14 +1,14 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { type DvrEdge, DvrList, ENDED } from "./dvr-list.ts";
-import type { DvrSegment } from "./segment-block.ts";
+import { type DvrEdge, DvrList, ENDED, type NewDvrSegment } from "./dvr-list.ts";
 
 const START = Date.UTC(2030, 0, 1);
 const INIT = "init-00000001.mp4";
 
-function segment(msn: number, more: Partial<DvrSegment> = {}): DvrSegment {
+function segment(msn: number, more: Partial<NewDvrSegment> = {}): NewDvrSegment {
   const programDateTimeMs = START + msn * 2_000;
-  return { msn, seconds: 2, programDateTimeMs, discontinuity: false, isIndependent: true, init: INIT, ...more };
+  const shown = { msn, startSeconds: msn * 2, seconds: 2, programDateTimeMs };
+  return { ...shown, discontinuity: false, isIndependent: true, init: INIT, ...more };
 }
 
 function filled(count: number, windowSeconds?: number, from = 0): DvrList {
@@ -154,16 +154,19 @@ test("after the end a delta update is the whole list", () => {
   expect(text).not.toContain("SKIP");
 });
 
-test("numbers that a kill left out are gaps, so that those of players stay right; a day of numbers is not", () => {
+test("numbers that a kill left out are gaps that take the time between, without a break; a day of numbers is not", () => {
   const list = filled(50);
-  list.add(segment(80));
+  // The timeline has gone 45 s further, the clock 20 s.
+  list.add(segment(80, { startSeconds: 145, programDateTimeMs: START + 118_000 }));
   let text = textOf(list, endOf(list));
   expect(namesIn(text)[80]).toBe("d80.m4s");
-  expect(text.match(/#EXT-X-GAP/g)).toHaveLength(30);
-  expect(text).toMatch(/#EXT-X-DISCONTINUITY\n#EXT-X-PROGRAM-DATE-TIME:\S+\n#EXTINF:2.00000,\nd80/);
+  expect(text.match(/#EXT-X-GAP\n#EXTINF:1.50000,/g)).toHaveLength(30);
+  expect(text).not.toContain("#EXT-X-DISCONTINUITY");
+  expect(text).toMatch(/#EXT-X-PROGRAM-DATE-TIME:2030-01-01T00:01:58.000Z\n#EXTINF:2.00000,\nd80/);
   list.add(segment(43_300));
   text = textOf(list, endOf(list));
   expect(namesIn(text)).toHaveLength(82);
+  expect(text).toMatch(/#EXT-X-DISCONTINUITY\n#EXT-X-PROGRAM-DATE-TIME:\S+\n#EXTINF:2.00000,\nd43300/);
   expect(numberIn(text)).toBe(43_300 - 81);
 });
 

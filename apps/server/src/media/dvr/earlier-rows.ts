@@ -82,10 +82,20 @@ export async function storedList(
 }
 
 function placedOf(segment: StoredSegment, { timescale }: StoredTrack): PlacedSegment {
-  const { msn, durationTicks, programDateTimeMs, discontinuity, isIndependent = false, gap, init } = segment;
+  const {
+    msn,
+    startTicks,
+    durationTicks,
+    programDateTimeMs,
+    discontinuity,
+    isIndependent = false,
+    gap,
+    init,
+  } = segment;
   const { epoch, span, offset, length, keyframeBytes } = segment;
   const seconds = durationTicks / timescale;
-  const shown = { msn, seconds, programDateTimeMs, discontinuity, isIndependent: gap || isIndependent };
+  const startSeconds = startTicks / timescale;
+  const shown = { msn, startSeconds, seconds, programDateTimeMs, discontinuity, isIndependent: gap || isIndependent };
   return {
     ...shown,
     init: gap ? null : init,

@@ -44,6 +44,7 @@ export class SessionDvr {
   #early: RecordedSegment[] = [];
   #isReady = true;
   #outputs: LiveOutputs = { renditions: [], playlist: () => undefined };
+  #firstMsn = 0;
   /** Segments of the live window as they are stored. */
   readonly #joined = new WeakMap<LiveSegment, readonly Uint8Array[]>();
 
@@ -51,8 +52,10 @@ export class SessionDvr {
     this.#settings = settings;
   }
 
-  follow(outputs: LiveOutputs): void {
+  /** `firstMsn`: what the window has from an owner before is not recorded here. */
+  follow(outputs: LiveOutputs, firstMsn: number): void {
     this.#outputs = outputs;
+    this.#firstMsn = firstMsn;
   }
 
   /** Until what was before a restart is read, there is no list: its numbers may not fall. */
@@ -110,15 +113,20 @@ export class SessionDvr {
     for (const { rendition, msn, gap, ...place } of rows) if (!gap) this.#lists.get(rendition)?.place(msn, place);
   }
 
-  /** What must be rendered before `text` can answer within a turn of the event loop. */
-  unrendered(rendition: string): Iterable<() => void> {
-    return this.#lists.get(rendition)?.unrendered() ?? [];
+  /** What must be rendered before `text` can answer within a turn of the event loop. Hundreds of viewers ask for each version: nothing, for all but the first. */
+  unrendered(rendition: string, isDelta: boolean): Iterable<() => void> {
+    const live = this.#outputs.playlist(rendition);
+    const list = this.#lists.get(rendition);
+    if (!live || !list || list.written(live.rendition.version, isDelta)) return [];
+    return list.unrendered();
   }
 
   /** The list of a rendition; null before its first segment. */
   text(rendition: string, isDelta: boolean, coding: "gzip" | null): CodedText | null {
     const live = this.#outputs.playlist(rendition);
     if (!live || !this.has(rendition)) return null;
+    const written = this.#lists.get(rendition)?.written(live.rendition.version, isDelta);
+    if (written) return written.in(coding);
     this.#take(live.rendition);
     const list = this.#lists.get(rendition);
     return list && list.length > 0 ? list.text(this.#edge(live), isDelta).in(coding) : null;
@@ -126,19 +134,19 @@ export class SessionDvr {
 
   /** What must be rendered before `iFrames` can answer within a turn of the event loop. */
   unrenderedIFrames(rendition: string): Iterable<() => void> {
-    return this.#lists.get(rendition)?.unrenderedIFrames() ?? [];
+    return this.#lists.get(rendition)?.keyframes.unrendered() ?? [];
   }
 
   /** The list of a rendition's keyframes; null if none is known. */
   iFrames(rendition: string, coding: "gzip" | null): CodedText | null {
     const live = this.#outputs.playlist(rendition);
     if (!live || !this.has(rendition)) return null;
-    return this.#lists.get(rendition)?.iFrames(this.#edge(live))?.in(coding) ?? null;
+    return this.#lists.get(rendition)?.keyframes.text(this.#edge(live))?.in(coding) ?? null;
   }
 
   /** Bits per second of a rendition's keyframes; null if none is known. */
   iFrameRates(rendition: string) {
-    return this.has(rendition) ? (this.#lists.get(rendition)?.iFrameRates ?? null) : null;
+    return this.has(rendition) ? (this.#lists.get(rendition)?.keyframes.rates ?? null) : null;
   }
 
   /** A segment of the live window, which must be retained while it is sent. */
@@ -186,18 +194,22 @@ export class SessionDvr {
     const { listed, open, name } = rendition;
     let list = this.#lists.get(name);
     if (!list) {
-      if (listed.length === 0) return;
-      list = new DvrList(this.#settings.windowSeconds, rendition.discontinuitySequence);
+      const before = listed.filter(({ msn }) => msn < this.#firstMsn);
+      if (listed.length === before.length) return;
+      const breaks = before.filter(({ discontinuity }) => discontinuity).length;
+      list = new DvrList(this.#settings.windowSeconds, rendition.discontinuitySequence + breaks);
       this.#lists.set(name, list);
     }
-    for (let index = firstAfter(listed, list.lastMsn); index < listed.length; index++) {
+    const after = Math.max(list.lastMsn, this.#firstMsn - 1);
+    for (let index = firstAfter(listed, after); index < listed.length; index++) {
       const segment = listed[index] as LiveSegment;
-      const { msn, seconds, programDateTimeMs, discontinuity, storedInit: init, parts } = segment;
+      const { msn, startSeconds, seconds, programDateTimeMs, discontinuity, storedInit, parts } = segment;
       const isIndependent = parts[0]?.isIndependent ?? true;
-      list.add({ msn, seconds, programDateTimeMs, discontinuity, isIndependent, init: init?.name ?? null });
+      const init = storedInit?.name ?? null;
+      list.add({ msn, startSeconds, seconds, programDateTimeMs, discontinuity, isIndependent, init });
     }
     // A slate is for live viewers: here its number is a gap, once it is over.
-    if (open && !open.isSlate) list.fill(open);
+    if (open && !open.isSlate && open.msn >= this.#firstMsn) list.fill(open);
   }
 
   #edge(live: LivePlaylist): DvrEdge {

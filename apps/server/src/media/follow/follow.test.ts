@@ -42,9 +42,11 @@ beforeEach(async () => {
       res.writeHead(404, { "content-length": "0" }).end();
     },
     live: (url, res) => owner.plane.tellWindow(url, res),
+    moved: (told, res) => owner.plane.handOver(told, res),
+    sent: (told, res) => owner.plane.countSent(told, res),
   });
   const findAddress = async () => null;
-  const settings = { nodeId: () => "asked", findAddress, proxies, clock, log: silentLog };
+  const settings = { nodeId: () => "asked", address: () => "127.0.0.1:9", findAddress, proxies, clock, log: silentLog };
   others = new OtherNodes({ ...settings, seal: await sealOf("asked") });
   others.moved("stream-1", { nodeId: "owner", address: `127.0.0.1:${listener.port}` });
   asked = await MediaRig.open(NO_LADDER.admission, others);
@@ -110,6 +112,32 @@ test("the viewer of a copy is counted where the copy is, and a gate is asked the
   expect([begun(owner), begun(asked)]).toEqual([0, 1]);
 });
 
+test("bytes to viewers of a copy are in the figures of its process, and in those of the session at its owner", async () => {
+  const { publication } = owner.publish();
+  await owner.send(publication, { seconds: 7 });
+  const source = await asked.sourceOf(`${LIVE}/index.m3u8`);
+  const { bytesSent: before } = owner.plane.figures;
+  const list = await asked.text(`${source}/index.m3u8`);
+  for (const [file] of list.matchAll(/^\d+\.m4s$/gm)) await asked.bytes(`${source}/${file}`);
+  const { bytesSent, sent } = asked.plane.figures;
+  expect(bytesSent).toBeGreaterThan(10_000);
+  expect([sent.playlist, sent.segment > 1]).toEqual([1, true]);
+  for (let passed = 0; passed < 5_250; passed += 250) asked.clock.advance(250);
+  const rates = () => owner.facts.of("source-metrics").map(({ outgoingRate }) => outgoingRate);
+  const known = rates().length;
+  await expect
+    .poll(async () => {
+      await owner.send(publication, { seconds: 5, clockAt: 7 + rates().length * 5 });
+      return Math.max(0, ...rates().slice(known));
+    })
+    .toBeGreaterThan(bytesSent / 20);
+  // A process counts its own.
+  expect(owner.plane.figures.bytesSent).toBe(before);
+  // They are told once.
+  for (let passed = 0; passed < 10_000; passed += 250) asked.clock.advance(250);
+  expect(asked.plane.figures.bytesSent).toBe(bytesSent);
+});
+
 test("while the owner is away the copy stays; one that nobody watches for 30 s is given up with its memory", async () => {
   const { publication } = owner.publish();
   await owner.send(publication, { seconds: 5 });
@@ -172,6 +200,9 @@ function session() {
     playbackId: "playstream1",
     outputs,
     get isLeft() {
+      return state.isLeft;
+    },
+    get isWhole() {
       return state.isLeft;
     },
     get isFinished() {
@@ -272,8 +303,8 @@ test("places go through an address, and nonsense is no place", () => {
     ["audio", { msn: 11, parts: 0, isComplete: true }],
   ]);
   const query = writePlaces({ places });
-  expect(query).toBe("?from=source:12.3,audio:11");
-  expect(parseWindowAddress(`/live/abcd${query}`)).toEqual({ playbackId: "abcd", from: places });
+  expect(query).toBe("source:12.3,audio:11");
+  expect(parseWindowAddress(`/live/abcd?from=${query}`)).toEqual({ playbackId: "abcd", from: places });
   expect(parseWindowAddress("/live/abcd?from=source,:1,a:b")?.from).toEqual(new Map());
   for (const url of ["/live/", "/live/abcd/x", "/live/abcd?from=", "/live/../x"])
     expect(parseWindowAddress(url)).toBe(null);

@@ -8,10 +8,13 @@ import type { Track } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import { Sent } from "../sent.ts";
 import type { OfferedRendition, RenditionBegin, SentPlace, WindowMessage } from "./window-messages.ts";
-import type { FollowedPlace } from "./window-sender.ts";
+import { type FollowableSession, type FollowedPlace, offeredBy } from "./window-sender.ts";
 
 /** Inits of one rendition that are remembered: a source that changes its format more often is closed. */
 const MAX_INITS = 32;
+
+/** A session that this node had. */
+export type GivenSession = Pick<FollowableSession, "sessionId" | "playbackId" | "outputs">;
 
 interface Copy {
   readonly rendition: LiveRendition;
@@ -36,6 +39,7 @@ export class FollowedSession {
   readonly #copies = new Map<string, Copy>();
   #offered: readonly OfferedRendition[] = [];
   #isFinished = false;
+  #isGiven = false;
 
   constructor(
     { sessionId, playbackId }: Extract<WindowMessage, { kind: "session" }>,
@@ -46,6 +50,13 @@ export class FollowedSession {
     this.playbackId = playbackId;
     this.#memory = memory;
     this.#clock = clock;
+  }
+
+  /** The copy of a session that this node had: it goes on with what is there. */
+  static of({ sessionId, playbackId, outputs }: GivenSession, memory: PageMemory, clock: Clock): FollowedSession {
+    const copy = new FollowedSession({ kind: "session", sessionId, playbackId }, memory, clock);
+    copy.#adopt(outputs);
+    return copy;
   }
 
   get isFinished(): boolean {
@@ -114,7 +125,14 @@ export class FollowedSession {
     }
   }
 
+  /** The renditions, which somebody else writes and disposes of from now on. */
+  give(): ReadonlyMap<string, LiveRendition> {
+    this.#isGiven = true;
+    return new Map([...this.#copies].map(([name, { rendition }]) => [name, rendition]));
+  }
+
   dispose(): void {
+    if (this.#isGiven) return;
     for (const { rendition } of this.#copies.values()) rendition.dispose();
   }
 
@@ -126,10 +144,21 @@ export class FollowedSession {
         return limits.targetSeconds;
       },
     };
-    const rendition = new LiveRendition(name, discontinuitySequence, target, this.#clock, known);
+    this.#add(new LiveRendition(name, discontinuitySequence, target, this.#clock, known), limits);
+  }
+
+  #add(rendition: LiveRendition, limits: Copy["limits"]): void {
     const siblings = () => [...this.#copies.values()].map((copy) => copy.rendition);
     const playlist = new LivePlaylist(rendition, limits satisfies PartLimits, siblings);
-    this.#copies.set(name, { rendition, playlist, limits, inits: new Map() });
+    this.#copies.set(rendition.name, { rendition, playlist, limits, inits: new Map() });
+  }
+
+  #adopt(outputs: FollowableSession["outputs"]): void {
+    for (const rendition of outputs.renditions) {
+      const { seconds = null, holdBackSeconds = 0 } = outputs.playlist(rendition.name)?.partLimits ?? {};
+      this.#add(rendition, { seconds, holdBackSeconds, targetSeconds: rendition.targetDuration });
+    }
+    this.#offered = offeredBy(outputs);
   }
 
   #offer(renditions: readonly OfferedRendition[]): void {

@@ -2,10 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
 import type { Log } from "../../platform/log.ts";
+import type { LiveRendition } from "../packaging/live-rendition.ts";
 import { PAGE_BYTES, type PageMemory } from "../page-memory.ts";
-import { FollowedSession } from "./followed-session.ts";
+import { Sent } from "../sent.ts";
+import { FollowedSession, type GivenSession } from "./followed-session.ts";
 import { writePlaces } from "./window-address.ts";
-import { windowReader } from "./window-messages.ts";
+import { type WindowMessage, windowReader } from "./window-messages.ts";
 
 /** The owner says something twice a second. */
 const SILENT_MS = 1_500;
@@ -17,7 +19,12 @@ const AWAY_MS = 12_000;
 const KEPT_MS = 30_000;
 /** The first viewer waits so long for the window before the owner has to answer. */
 const JOIN_MS = 1_000;
+/** By then a node that was to own the session does, or does not. */
+const HELD_MS = 5_000;
 const LOOK_MS = 250;
+/** How often the owner is told what the viewers of a copy were sent: twice for each of its figures. */
+const TELL_SENT_MS = 5_000;
+const TOLD_WITHIN_MS = 2_000;
 /** Each holds a window: some 10 MB. */
 const MAX_FOLLOWED = 500;
 /** Of all windows of this process together. With more, viewers of other nodes' streams are answered by these. */
@@ -27,7 +34,29 @@ export interface FollowedSessionsSettings {
   readonly clock: Clock;
   readonly log: Log;
   readonly memory: PageMemory;
-  readonly others: Pick<OtherNodes, "read" | "placeOf">;
+  readonly others: Pick<OtherNodes, "read" | "tell" | "placeOf">;
+  /** A session that this node had and left, if nobody else writes its window. */
+  readonly takeLeft: (playbackId: string) => LeftSession | null;
+}
+
+/** What the viewers of a copy were sent, since it was told last. */
+export interface ToldSent {
+  readonly sessionId: string;
+  readonly bytes: number;
+}
+
+/** A session whose next owner is another node: its window goes on here as a copy. */
+export interface LeftSession extends GivenSession {
+  /** Resolves when its renditions have all that they get here. */
+  whole(): Promise<void>;
+}
+
+/** A copy whose owner this node is about to be: nobody else writes it. */
+export interface HeldCopy {
+  /** Null until its owner has told of it. */
+  readonly session: FollowedSession | null;
+  /** Throws for a message that does not fit what came before. */
+  take(message: WindowMessage): void;
 }
 
 /**
@@ -39,6 +68,8 @@ export class FollowedSessions {
   readonly #byPlaybackId = new Map<string, Following>();
   /** Each part's request looks here. */
   readonly #bySessionId = new Map<string, FollowedSession>();
+  /** Of copies that are given up. */
+  readonly #past = new Sent();
   #timer: Timer | null = null;
 
   constructor(settings: FollowedSessionsSettings) {
@@ -47,6 +78,14 @@ export class FollowedSessions {
 
   get count(): number {
     return this.#byPlaybackId.size;
+  }
+
+  /** What viewers of copies were sent, since the start. */
+  get sent(): Sent {
+    const all = new Sent();
+    all.add(this.#past);
+    for (const { sent } of this.#bySessionId.values()) all.add(sent);
+    return all;
   }
 
   session(sessionId: string): FollowedSession | undefined {
@@ -63,16 +102,36 @@ export class FollowedSessions {
     streamId: string,
     place: NodePlace,
   ): FollowedSession | undefined | Promise<FollowedSession | undefined> {
-    let following = this.#byPlaybackId.get(playbackId);
-    if (!following) {
-      const { memory } = this.#settings;
-      const isFull = memory.pagesInUse * PAGE_BYTES > MAX_WINDOW_BYTES;
-      if (isFull || this.#byPlaybackId.size >= MAX_FOLLOWED) return undefined;
-      following = new Following(this.#settings, { playbackId, streamId, place }, this.#bySessionId);
-      this.#byPlaybackId.set(playbackId, following);
-      this.#timer ??= this.#settings.clock.every(LOOK_MS, () => this.#look());
-    }
-    return following.use(place);
+    return this.#followingOf({ playbackId, streamId, place })?.use(place);
+  }
+
+  /** The copy of a stream that this node is about to own; null where there is no room for one. */
+  hold(followed: Followed): HeldCopy | null {
+    const following = this.#followingOf(followed);
+    following?.hold();
+    return following ?? null;
+  }
+
+  /** The window of a session that this node owns now, which writes it from here on; undefined without a copy. */
+  take(playbackId: string, sessionId: string): ReadonlyMap<string, LiveRendition> | undefined {
+    const following = this.#byPlaybackId.get(playbackId);
+    if (!following) return undefined;
+    const window = following.session?.sessionId === sessionId ? following.session.give() : undefined;
+    following.close();
+    this.#byPlaybackId.delete(playbackId);
+    return window;
+  }
+
+  #followingOf(followed: Followed): Following | undefined {
+    const { memory, clock } = this.#settings;
+    const { playbackId } = followed;
+    const known = this.#byPlaybackId.get(playbackId);
+    const isFull = memory.pagesInUse * PAGE_BYTES > MAX_WINDOW_BYTES;
+    if (known || isFull || this.#byPlaybackId.size >= MAX_FOLLOWED) return known;
+    const following = new Following(this.#settings, followed, this.#bySessionId, this.#past);
+    this.#byPlaybackId.set(playbackId, following);
+    this.#timer ??= clock.every(LOOK_MS, () => this.#look());
+    return following;
   }
 
   close(): void {
@@ -94,18 +153,22 @@ export class FollowedSessions {
   }
 }
 
-interface Followed {
+export interface Followed {
   readonly playbackId: string;
   readonly streamId: string;
   readonly place: NodePlace;
 }
 
 /** One copy and its connection to the owner. */
-class Following {
+class Following implements HeldCopy {
   session: FollowedSession | null = null;
   readonly #settings: FollowedSessionsSettings;
   readonly #followed: Followed;
   readonly #sessions: Map<string, FollowedSession>;
+  readonly #past: Sent;
+  /** Of the bytes that viewers of this copy were sent, those that the owner knows. */
+  #told = 0;
+  #toldAt: number;
   #place: NodePlace;
   #usedAt: number;
   /** When the owner last said something. */
@@ -115,14 +178,23 @@ class Following {
   #joined: Promise<FollowedSession | undefined> | null = null;
   #onJoined: () => void = () => {};
   #isRefused = false;
+  #heldUntil = Number.NEGATIVE_INFINITY;
 
-  /** `sessions`: the copies of all, by session. */
-  constructor(settings: FollowedSessionsSettings, followed: Followed, sessions: Map<string, FollowedSession>) {
+  /** `sessions`: the copies of all, by session. `past`: what those that are given up have sent. */
+  constructor(
+    settings: FollowedSessionsSettings,
+    followed: Followed,
+    sessions: Map<string, FollowedSession>,
+    past: Sent,
+  ) {
     this.#settings = settings;
+    this.#past = past;
     this.#followed = followed;
     this.#sessions = sessions;
     this.#place = followed.place;
-    this.#usedAt = this.#heardAt = settings.clock.monotonic();
+    this.#usedAt = this.#heardAt = this.#toldAt = settings.clock.monotonic();
+    const left = settings.takeLeft(followed.playbackId);
+    if (left) this.#goOnWith(left);
   }
 
   get isOver(): boolean {
@@ -139,10 +211,23 @@ class Following {
     return this.#joined;
   }
 
+  /** Nobody writes the copy for a moment but its holder. */
+  hold(): void {
+    this.#heldUntil = this.#settings.clock.monotonic() + HELD_MS;
+    this.#connection?.abort();
+  }
+
+  take(message: WindowMessage): void {
+    if (message.kind === "session") this.#begin(message);
+    else this.session?.take(message);
+  }
+
   /** Connects again after a loss, and notices silence. */
   look(): void {
     const { clock } = this.#settings;
     const now = clock.monotonic();
+    if (now < this.#heldUntil) return;
+    if (now - this.#toldAt >= TELL_SENT_MS) void this.#tellSent(now);
     if (this.#connection && now - Math.max(this.#heardAt, this.#triedAt) > SILENT_MS) this.#connection.abort();
     // After the end, whether there is another session.
     const retryMs = this.session?.isFinished ? ENDED_RETRY_MS : RETRY_MS;
@@ -179,7 +264,8 @@ class Following {
       const place = others.placeOf(streamId, this.#place);
       // This node has the stream itself now.
       if (!place) return this.#refuse();
-      const path = `/live/${playbackId}${writePlaces(this.session)}`;
+      const places = writePlaces(this.session);
+      const path = `/live/${playbackId}${places && `?from=${places}`}`;
       const answer = await others.read(place, path, connection.signal);
       if (answer.statusCode === 200) await this.#take(answer);
       else {
@@ -194,17 +280,49 @@ class Following {
     }
   }
 
+  /** The session's figures are the owner's. Never rejects: what could not be told is told with the next. */
+  async #tellSent(now: number): Promise<void> {
+    const { clock, log, others } = this.#settings;
+    const { session } = this;
+    this.#toldAt = now;
+    const bytes = (session?.sent.bytes ?? 0) - this.#told;
+    const place = others.placeOf(this.#followed.streamId, this.#place);
+    if (!session || !place || bytes === 0) return;
+    const { sessionId } = session;
+    const asked = new AbortController();
+    const late = clock.after(TOLD_WITHIN_MS, () => asked.abort());
+    try {
+      const answer = await others.tell(place, "/sent", { sessionId, bytes } satisfies ToldSent, asked.signal);
+      answer.resume();
+      if (answer.statusCode === 204 && this.session === session) this.#told += bytes;
+    } catch (error) {
+      log.debug({ err: error, sessionId }, "could not tell the node that has a stream what its viewers were sent");
+    } finally {
+      late.cancel();
+    }
+  }
+
   async #take(answer: IncomingMessage): Promise<void> {
     const read = windowReader();
     const { clock } = this.#settings;
     for await (const bytes of answer as AsyncIterable<Buffer>) {
       this.#heardAt = clock.monotonic();
       for (const message of read(bytes)) {
-        if (message.kind === "session") this.#begin(message);
-        else this.session?.take(message);
+        this.take(message);
         if (message.kind === "offered" && message.renditions.length > 0) this.#onJoined();
       }
     }
+  }
+
+  /** The next owner's messages come behind the last of this node's own. */
+  #goOnWith(left: LeftSession): void {
+    const { memory, clock } = this.#settings;
+    this.session = FollowedSession.of(left, memory, clock);
+    this.#sessions.set(left.sessionId, this.session);
+    this.#heldUntil = Number.POSITIVE_INFINITY;
+    void left.whole().then(() => {
+      this.#heldUntil = Math.min(this.#heldUntil, clock.monotonic());
+    });
   }
 
   /** Another session of the stream is another copy. */
@@ -216,9 +334,13 @@ class Following {
   }
 
   #dispose(): void {
-    if (this.session) this.#sessions.delete(this.session.sessionId);
-    this.session?.dispose();
+    if (this.session) {
+      this.#sessions.delete(this.session.sessionId);
+      this.#past.add(this.session.sent);
+      this.session.dispose();
+    }
     this.session = null;
+    this.#told = 0;
   }
 
   /** There is nothing to follow there: the next viewer asks anew. */

@@ -12,20 +12,24 @@ export interface WindowAddress {
 /** Null for anything else. Places that are none are left out. */
 export function parseWindowAddress(url: string): WindowAddress | null {
   const [, playbackId, text = ""] = ADDRESS.exec(url) ?? [];
-  if (playbackId === undefined) return null;
+  return playbackId === undefined ? null : { playbackId, from: parsePlaces(text) };
+}
+
+/** What `writePlaces` has written. Places that are none are left out. */
+export function parsePlaces(text: string): ReadonlyMap<string, FollowedPlace> {
   const from = new Map<string, FollowedPlace>();
   for (const place of text.split(",")) {
     const [, name, msn, parts] = PLACE.exec(place) ?? [];
     if (name !== undefined)
       from.set(name, { msn: Number(msn), parts: Number(parts ?? 0), isComplete: parts === undefined });
   }
-  return { playbackId, from };
+  return from;
 }
 
-/** The query for what a node has already; empty for nothing. */
+/** What a node has already; empty for nothing. */
 export function writePlaces(session: { readonly places: ReadonlyMap<string, FollowedPlace> } | null): string {
   const places = [...(session?.places ?? [])].map(([name, { msn, parts, isComplete }]) =>
     isComplete ? `${name}:${msn}` : `${name}:${msn}.${parts}`,
   );
-  return places.length === 0 ? "" : `?from=${places.join(",")}`;
+  return places.join(",");
 }

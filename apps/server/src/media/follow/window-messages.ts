@@ -1,4 +1,5 @@
 import { messageFrame, messageReader } from "../../platform/pipe-frames.ts";
+import type { TimelinePosition } from "../../ports/index.ts";
 import type { PartTiming, SegmentPlace } from "../packaging/live-segment.ts";
 import type { Track } from "../packet.ts";
 
@@ -34,6 +35,8 @@ export interface SentPlace extends Omit<SegmentPlace, "init"> {
  * segment is in `data`.
  */
 export type WindowMessage =
+  /** First, to a successor: where the session goes on. */
+  | { readonly kind: "position"; readonly position: TimelinePosition }
   | { readonly kind: "session"; readonly sessionId: string; readonly playbackId: string }
   | { readonly kind: "rendition"; readonly begin: RenditionBegin }
   /** All that viewers may choose from, in the order of the multivariant playlist. */

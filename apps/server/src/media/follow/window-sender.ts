@@ -14,6 +14,8 @@ export interface FollowableSession {
   readonly playbackId: string;
   readonly isFinished: boolean;
   readonly isLeft: boolean;
+  /** It was left, and its renditions have all that they get. */
+  readonly isWhole: boolean;
   readonly outputs: {
     readonly listed: readonly ListedRendition[];
     readonly renditions: readonly LiveRendition[];
@@ -75,14 +77,14 @@ export class WindowSender {
 
   #tell(): void {
     if (this.#isBlocked || this.#isOver) return;
-    const { outputs, isLeft } = this.#session;
-    if (isLeft) return this.#finish({ kind: "moved" });
+    const { outputs, isWhole } = this.#session;
     for (const rendition of outputs.renditions) if (!this.#sent.has(rendition)) this.#add(rendition);
     this.#offer();
     for (const sent of this.#sent.values()) {
       this.#advance(sent);
       if (this.#isBlocked) return;
     }
+    if (isWhole) return this.#finish({ kind: "moved" });
     const areOver = this.#sent.size > 0 && [...this.#sent.keys()].every(({ hasEnded }) => hasEnded);
     if (areOver || this.#session.isFinished) this.#finish({ kind: "end" });
   }
@@ -97,12 +99,7 @@ export class WindowSender {
 
   /** Only when it has changed. */
   #offer(): void {
-    const { outputs } = this.#session;
-    const renditions = outputs.listed.map(({ rendition, ...listed }): OfferedRendition => {
-      const { seconds = null, holdBackSeconds = 0 } = outputs.playlist(rendition.name)?.partLimits ?? {};
-      const target = { targetSeconds: rendition.targetDuration, partSeconds: seconds, holdBackSeconds };
-      return { name: rendition.name, ...listed, ...target };
-    });
+    const renditions = offeredBy(this.#session.outputs);
     const text = JSON.stringify(renditions.map(({ track, ...offered }) => ({ ...offered, codec: track.codecString })));
     if (text === this.#offered) return;
     this.#offered = text;
@@ -166,6 +163,15 @@ export class WindowSender {
     for (const { unsubscribe } of this.#sent.values()) unsubscribe();
     this.#sent.clear();
   }
+}
+
+/** What viewers may choose from. */
+export function offeredBy(outputs: FollowableSession["outputs"]): OfferedRendition[] {
+  return outputs.listed.map(({ rendition, ...listed }) => {
+    const { seconds = null, holdBackSeconds = 0 } = outputs.playlist(rendition.name)?.partLimits ?? {};
+    const target = { targetSeconds: rendition.targetDuration, partSeconds: seconds, holdBackSeconds };
+    return { name: rendition.name, ...listed, ...target };
+  });
 }
 
 /** The segment of which the node lacks something; undefined if it has all. */

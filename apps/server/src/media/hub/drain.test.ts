@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { MediaRig, until } from "../testing/media-rig.ts";
 
 let rig: MediaRig;
@@ -27,3 +27,31 @@ test.each([
     expect(rig.plane.held()).toEqual([]);
   },
 );
+
+test("a node that is stopped waits a few seconds for an object store that takes nothing, and the next start stores the rest", async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const put = vi.spyOn(rig.store, "putFile").mockReturnValue(answered);
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  const begunAt = rig.clock.monotonic();
+  await passingUntil(rig.plane.drain().then(() => rig.plane.close()));
+  expect(rig.clock.monotonic() - begunAt).toBeLessThan(7_000);
+  expect(put).toHaveBeenCalled();
+  put.mockRestore();
+  answer();
+  expect(rig.facts.of("span-sealed")).toEqual([]);
+  await rig.restart();
+  await until(() => rig.facts.of("span-sealed").length >= 2, "both spans");
+});
+
+/** Time passes until it is resolved. */
+async function passingUntil(promise: Promise<void>): Promise<void> {
+  let isDone = false;
+  void promise.then(() => {
+    isDone = true;
+  });
+  await until(() => {
+    if (!isDone) rig.clock.advance(100);
+    return isDone;
+  }, "the end");
+}

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { PublishGate, PublishGrant, SessionStart } from "../../ports/index.ts";
+import type { PublishGrant, SessionStart } from "../../ports/index.ts";
 import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { LiveSession } from "./live-session.ts";
 import { SourcePace } from "./source-pace.ts";
@@ -19,7 +19,8 @@ const MAX_CONFIG_BYTES = 64 * 1024;
 export interface HubPublicationSettings {
   readonly clock: Clock;
   readonly log: Log;
-  readonly publishGate: PublishGate;
+  /** Makes it the owner; null if it may not be. */
+  readonly begin: () => Promise<SessionStart | null>;
   readonly grant: PublishGrant;
   readonly publisher: PublisherHandle;
   /** The session that the publisher begins or goes on with; null if a newer publisher has it. */
@@ -113,10 +114,10 @@ export class HubPublication implements Publication {
   }
 
   async #begin(): Promise<void> {
-    const { publishGate, clock, log, publisher } = this.#settings;
+    const { begin, log, publisher } = this.#settings;
     let start: SessionStart | null;
     try {
-      start = await publishGate.begin(this.grant, clock.now());
+      start = await begin();
     } catch (error) {
       log.error({ err: error, streamId: this.grant.streamId }, "could not start a session");
       this.#settings.onEndedEarly("source-lost", "could not start a session");
@@ -138,6 +139,9 @@ export class HubPublication implements Publication {
       },
       get clockRepairs() {
         return publisher.clockRepairs;
+      },
+      get leftOut() {
+        return publisher.leftOut;
       },
       close: (reason) => {
         this.end("source-lost", reason);

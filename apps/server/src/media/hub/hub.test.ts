@@ -21,6 +21,7 @@ beforeEach(() => {
   gate = new FakePublishGate();
   log = new FactLog();
   hub = new Hub({
+    takeover: null,
     clock,
     log: silentLog,
     publishGate: gate,

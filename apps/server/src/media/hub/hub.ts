@@ -44,6 +44,14 @@ type NodeSetting =
   | "orchestrator"
   | "recordingRoom";
 
+/** How sessions go on that other nodes have had. */
+export interface Takeover {
+  /** The start at the exact position of the owner before, if that answers in time. Never rejects. */
+  begin(grant: PublishGrant, start: SessionStart): Promise<SessionStart>;
+  /** The live window of the owner before, as far as this node has it: the session writes it from now on. */
+  takeWindow(start: SessionStart, playbackId: string): LiveSessionSettings["window"];
+}
+
 export interface HubSettings extends Pick<LiveSessionSettings, NodeSetting> {
   readonly publishGate: PublishGate;
   readonly memory: MediaMemory;
@@ -53,6 +61,8 @@ export interface HubSettings extends Pick<LiveSessionSettings, NodeSetting> {
     part: ChapterPart,
     dvr: SessionDvr | null,
   ) => SessionRecorder;
+  /** Null where nodes do not reach each other. */
+  readonly takeover: Takeover | null;
   /** Null if viewers cannot go back. */
   readonly createDvr: (grant: PublishGrant, start: SessionStart) => SessionDvr | null;
 }
@@ -122,6 +132,7 @@ export class Hub {
       ...this.#settings,
       grant,
       publisher,
+      begin: () => this.#begin(grant),
       sessionFor: (by, start) => this.#sessionFor(by, start),
       onEndedEarly: (why, reason) => {
         const { streamId, epoch } = grant;
@@ -176,6 +187,12 @@ export class Hub {
     return this.#byPlaybackId.get(playbackId);
   }
 
+  /** A session that was left, whose window nobody else has taken: it is the caller's. */
+  takeLeft(playbackId: string): LiveSession | null {
+    const session = this.#byPlaybackId.get(playbackId);
+    return session?.give() ? session : null;
+  }
+
   /** Close the stream's publisher and end its session, or let it wait for a new key. Suspended and deleted streams leave no playlist behind. */
   stop(streamId: string, why: StopReason): void {
     for (const publication of [...this.#publications])
@@ -215,6 +232,12 @@ export class Hub {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
+  async #begin(grant: PublishGrant): Promise<SessionStart | null> {
+    const { publishGate, takeover, clock } = this.#settings;
+    const start = await publishGate.begin(grant, clock.now());
+    return start && takeover ? takeover.begin(grant, start) : start;
+  }
+
   #sessionFor(publication: HubPublication, start: SessionStart): LiveSession | null {
     const { grant } = publication;
     const owner = this.#owners.get(grant.streamId);
@@ -234,7 +257,7 @@ export class Hub {
   }
 
   #open(grant: PublishGrant, start: SessionStart): LiveSession {
-    const { publishGate, memory, createRecorder, createDvr } = this.#settings;
+    const { publishGate, memory, createRecorder, createDvr, takeover } = this.#settings;
     const dvr = createDvr(grant, start);
     const recorderOf = (part: ChapterPart) => createRecorder(grant, start, part, dvr);
     const isKept = start.record || dvr !== null;
@@ -244,6 +267,7 @@ export class Hub {
       askTargets: () => publishGate.targets(grant.streamId),
       grant,
       start,
+      window: takeover?.takeWindow(start, grant.playbackId) ?? new Map(),
       dvr,
       recorder: isKept ? recorderOf("source") : null,
       rungRecorder: isKept && start.recordedProfiles.length > 0 ? recorderOf("rungs") : null,

@@ -4,6 +4,7 @@ import { sleep } from "../../platform/retry.ts";
 import type { PublishGrant, RestreamTarget, SessionStart } from "../../ports/index.ts";
 import type { SessionDvr } from "../dvr/session-dvr.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
+import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import { type RestreamResources, SessionTargets } from "../restream/session-targets.ts";
@@ -26,6 +27,8 @@ export interface LiveSessionSettings extends SessionFactsSettings {
   readonly reconnectWindowMs: number;
   readonly grant: Pick<PublishGrant, "streamId" | "projectId" | "playbackId">;
   readonly start: SessionStart;
+  /** The live window of the owner before, as far as this node has a copy. */
+  readonly window: ReadonlyMap<string, LiveRendition>;
   /** The node's transcoding resources. */
   readonly ladder: LadderResources;
   /** The node's forwarding resources. */
@@ -62,6 +65,8 @@ export class LiveSession {
   #epoch = 0;
   #publisher: PublisherHandle | null = null;
   #window: Timer | null = null;
+  #areRungsWhole = false;
+  #isGiven = false;
   /** When the session last became live, on the monotonic clock. */
   #liveSince = 0;
 
@@ -76,6 +81,7 @@ export class LiveSession {
     const { timeline, outputs } = openTimeline({
       clock,
       memory,
+      window: settings.window,
       resume: start.resume,
       lastTargetDuration: start.lastTargetDuration,
       lastSound: start.lastSound,
@@ -96,7 +102,7 @@ export class LiveSession {
     this.timeline = timeline;
     this.outputs = outputs;
     this.dvr = settings.dvr;
-    this.dvr?.follow(outputs);
+    this.dvr?.follow(outputs, start.resume?.nextMsn ?? 1);
     this.targets = new SessionTargets({
       ...restream,
       connect: restream.connectFor(grant.projectId),
@@ -184,6 +190,27 @@ export class LiveSession {
     this.#state = "left";
     this.outputs.moved();
     this.targets.end();
+    void this.whole().then(() => {
+      this.#areRungsWhole = true;
+    });
+  }
+
+  /** It was left, and its renditions have all that they get here. */
+  get isWhole(): boolean {
+    return this.isLeft && (this.outputs.ladder === null || this.#areRungsWhole);
+  }
+
+  /** Resolves when the rungs of a session that was left or finished have all that they get. */
+  async whole(): Promise<void> {
+    const { ladder } = this.outputs;
+    if (ladder) await Promise.race([ladder.ended, sleep(this.#settings.clock, LATE_RUNGS_MS)]);
+  }
+
+  /** The live window of a session that was left is another's from now on. False if there is none to give. */
+  give(): boolean {
+    const isHere = this.isLeft && !this.#isGiven;
+    this.#isGiven ||= isHere;
+    return isHere;
   }
 
   /** End the session now: playlists end, and the recording is sealed. */
@@ -215,8 +242,9 @@ export class LiveSession {
 
   /** No viewers are left: release the memory. */
   dispose(): void {
+    if (this.#isGiven) return;
     if (this.isLeft) this.timeline.end();
-    for (const rendition of this.outputs.renditions) rendition.dispose();
+    this.outputs.dispose();
   }
 
   /** Release everything as it is. */
@@ -229,8 +257,7 @@ export class LiveSession {
 
   /** Resolves when the recording of the ended session is with the sealer. */
   async sealed(): Promise<void> {
-    const { clock, rungRecorder } = this.#settings;
-    if (rungRecorder) await Promise.race([this.outputs.ladder?.ended, sleep(clock, LATE_RUNGS_MS)]);
+    if (this.#settings.rungRecorder) await this.whole();
     await this.#seal();
   }
 

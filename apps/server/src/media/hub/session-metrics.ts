@@ -86,10 +86,10 @@ export class SessionMetrics {
     const rate = (bytes: number) => (seconds > 0 ? Math.round(bytes / seconds) : 0);
     const link = publisher?.takeLink?.() ?? null;
     const figures: MeasuredFigures = {
-      source: this.#meter.measure(now),
+      source: { ...this.#meter.measure(now), leftOut: publisher?.leftOut ?? null },
       mediaTimeMs: Math.round(ticksToMs(timeline.position.endTicks, TICKS_PER_SECOND)),
       ingestRate: rate(this.#bytesReceived - this.#taken.bytesReceived),
-      outgoingRate: rate(sent.bytes - this.#taken.bytesSent),
+      outgoingRate: rate(sent.bytes + sent.bytesElsewhere - this.#taken.bytesSent),
       transcoding: outputs.ladder?.report ?? null,
       webrtc: {
         publisher: link && !isSrt(link) ? link : null,
@@ -102,7 +102,7 @@ export class SessionMetrics {
     this.#takenAt = now;
     this.#taken = {
       bytesReceived: this.#bytesReceived,
-      bytesSent: sent.bytes,
+      bytesSent: sent.bytes + sent.bytesElsewhere,
       ladder: this.#ladderState,
       pausedRungs: this.#pausedRungs,
       urgentState: this.#urgentState(now, publisher),
@@ -130,6 +130,7 @@ export class SessionMetrics {
       isLadderLate,
       this.#hasBFrames,
       publisher?.linkState ?? "",
+      publisher?.leftOut ?? "",
       this.#session.targets.urgentState,
     ].join();
   }

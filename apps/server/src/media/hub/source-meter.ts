@@ -110,7 +110,7 @@ export class SourceMeter {
   }
 
   /** The current metrics, over the last ten whole seconds. */
-  measure(now: number): SourceMeasure {
+  measure(now: number): Omit<SourceMeasure, "leftOut"> {
     const video = this.#flowOf("video", now);
     const frames = sum(this.#seconds, (second) => second.frames);
     const videoTicks = sum(this.#seconds, (second) => second.videoTicks);
@@ -181,7 +181,7 @@ export function urgentStateOf({
   starvedSeconds,
   clockJumps,
   clockRepairs,
-}: SourceMeasure): string {
+}: Omit<SourceMeasure, "leftOut">): string {
   const interval = keyframeIntervalMs ?? 0;
   const keyframes = interval >= NO_KEYFRAME_MS ? "none" : interval >= LATE_KEYFRAME_MS ? "late" : "timely";
   return [video, audio, keyframes, starvedSeconds >= MANY_STARVED, clockJumps, clockRepairs > 0].join();

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { aacTrackOf } from "../described-track.ts";
 import { FIRST_AUDIO_TRACK, type OpusTrack, Payload, type Publication } from "../packet.ts";
-import { AudioConversion, type AudioSource, type TranscodeChildren } from "../transcode/index.ts";
+import { AudioConversion, type AudioSource, CONVERTED_AAC, type TranscodeChildren } from "../transcode/index.ts";
 
 const AAC_BPS = 128_000;
 const OPUS_TRACK = FIRST_AUDIO_TRACK + 1;
@@ -17,12 +17,14 @@ export interface ConvertedSoundSettings {
 /**
  * The sound of a source that does not send AAC, converted to AAC, which every HLS player supports. Opus is published too, as a track of its own:
  * WebRTC viewers get it without conversion.
+ *
+ * Its tracks are announced at once, before the converter has started: a player that comes first reads the list of tracks once, and a track that starts
+ * later would start a new stretch.
  */
 export class ConvertedSound {
   readonly #publication: Pick<Publication, "track" | "packet">;
   readonly #conversion: AudioConversion;
   readonly #opus: OpusTrack | null;
-  #isReady = false;
 
   constructor(
     publication: Pick<Publication, "track" | "packet">,
@@ -34,9 +36,10 @@ export class ConvertedSound {
     this.#conversion = new AudioConversion({
       ...{ clock, log, children, source },
       target: { codec: "aac", channels: 2, bitrateBps: AAC_BPS },
-      onReady: (config) => this.#announce(config),
       onPacket: (pts, data) => this.#packet(FIRST_AUDIO_TRACK, pts, data),
     });
+    if (this.#opus) publication.track(this.#opus);
+    publication.track(aacTrackOf(CONVERTED_AAC));
   }
 
   /** Takes one frame. `data` must not change if it is Opus. */
@@ -49,16 +52,7 @@ export class ConvertedSound {
     this.#conversion.close();
   }
 
-  #announce(config: Uint8Array): void {
-    const track = aacTrackOf(config.slice());
-    this.#isReady = true;
-    if (this.#opus) this.#publication.track(this.#opus);
-    this.#publication.track(track);
-  }
-
   #packet(trackId: number, pts: number, data: Uint8Array): void {
-    // Both tracks start together: a track that starts later would start a new stretch.
-    if (!this.#isReady) return;
     const packet = { trackId, kind: "audio", dts: pts, pts, isIndependent: true } as const;
     this.#publication.packet({ ...packet, data: new Payload(data) });
   }

@@ -29,6 +29,8 @@ export interface PublishWire {
   readonly linkState?: string;
   /** Frames whose times were replaced, if the ingest does that. */
   readonly clockRepairs?: number | undefined;
+  /** Tracks that the sender has and that are not taken, as a sentence; null if there are none. */
+  readonly leftOut?: string | null | undefined;
   /** Called when the sender gets ahead of real time, and when it no longer is. */
   paceChanged(isAhead: boolean): void;
   /** The key was accepted: confirm it and read media from now on. May throw, because buffered data is parsed. */
@@ -94,6 +96,11 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   /** PublisherHandle: frames whose times were replaced. */
   get clockRepairs(): number | undefined {
     return this.#wire.clockRepairs;
+  }
+
+  /** PublisherHandle: tracks that are not taken. */
+  get leftOut(): string | null {
+    return this.#wire.leftOut ?? null;
   }
 
   /** Sets the client that a proxy named. */

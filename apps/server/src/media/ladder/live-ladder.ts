@@ -90,6 +90,7 @@ export class LiveLadder implements TimelineSink {
   readonly #ends = new Map<number, number>();
   #newestMsn: number | null = null;
   readonly #slate = new SlateOutputs();
+  #hasFinished = false;
   readonly #ended = Promise.withResolvers<void>();
 
   constructor({ clock, request, rungs, source, open }: LiveLadderSettings) {
@@ -188,13 +189,26 @@ export class LiveLadder implements TimelineSink {
     this.#transcoder.pause(ticks);
   }
 
+  /** Segments in flight are completed, and the rungs' playlists stay as they are. */
+  moved(): void {
+    this.#finish(() => {});
+  }
+
   /** Segments in flight are completed, then the rungs' playlists end. */
   end(): void {
-    this.#transcoder.end(() => {
+    this.#finish(() => {
       for (const { rendition, feed } of this.outputs) {
         rendition.end();
         feed.end();
       }
+    });
+  }
+
+  #finish(done: () => void): void {
+    if (this.#hasFinished) return done();
+    this.#hasFinished = true;
+    this.#transcoder.end(() => {
+      done();
       this.#ended.resolve();
     });
   }

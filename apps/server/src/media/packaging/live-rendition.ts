@@ -131,6 +131,7 @@ export class LiveRendition implements WindowRendition {
   }
 
   begin(segment: LiveSegment): void {
+    this.#joinOrRestart(segment);
     this.#open = segment;
     this.#frameRate ??= declaredFrameRate(segment);
     this.#firstMsn ??= segment.msn;
@@ -160,12 +161,14 @@ export class LiveRendition implements WindowRendition {
     if (!open) return;
     this.#open = null;
     this.#byMsn.delete(open.msn);
+    if (this.#listed.length === 0) this.#firstMsn = null;
     open.release();
     this.#changed();
   }
 
   /** List an MSN for which this rendition has no bytes. */
   gap(segment: LiveSegment): void {
+    this.#joinOrRestart(segment);
     this.#firstMsn ??= segment.msn;
     this.#byMsn.set(segment.msn, segment);
     this.#list(segment);
@@ -193,18 +196,28 @@ export class LiveRendition implements WindowRendition {
     this.#listedBytes += segment.bytes;
     this.#frameRate ??= measuredFrameRate(segment);
     if (segment.seconds > 0) this.#peakBps = Math.max(this.#peakBps, (segment.bytes * 8) / segment.seconds);
-    const now = this.#clock.monotonic();
-    for (let oldest = this.#listed[0]; oldest && this.#isOver(oldest); oldest = this.#listed[0]) {
-      const until = now + (oldest.seconds + this.#listedSeconds) * 1000;
-      this.#listed.shift();
-      this.#listedSeconds -= oldest.seconds;
-      this.#listedBytes -= oldest.bytes;
-      this.#delistedBytes += oldest.bytes;
-      if (oldest.discontinuity) this.#discontinuitySequence++;
-      this.#delisted.push({ msn: oldest.msn, until });
-    }
+    for (let oldest = this.#listed[0]; oldest && this.#isOver(oldest); oldest = this.#listed[0]) this.#delist(oldest);
     this.#releaseDelisted();
     this.#changed();
+  }
+
+  /** A list numbers its segments one after the other: what is before a hole in the numbers is not listed with what is behind it. */
+  #joinOrRestart({ msn }: LiveSegment): void {
+    const last = this.#listed.at(-1);
+    if (!last || msn === last.msn + 1) return;
+    for (const oldest of [...this.#listed]) this.#delist(oldest);
+    this.#firstMsn = msn;
+    this.#releaseDelisted();
+  }
+
+  #delist(oldest: LiveSegment): void {
+    const until = this.#clock.monotonic() + (oldest.seconds + this.#listedSeconds) * 1000;
+    this.#listed.shift();
+    this.#listedSeconds -= oldest.seconds;
+    this.#listedBytes -= oldest.bytes;
+    this.#delistedBytes += oldest.bytes;
+    if (oldest.discontinuity) this.#discontinuitySequence++;
+    this.#delisted.push({ msn: oldest.msn, until });
   }
 
   /** Runs in time even if no segment follows: a session whose source is away, or that has ended, soon holds its list alone. */

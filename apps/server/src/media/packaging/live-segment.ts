@@ -83,6 +83,10 @@ export class LiveSegment implements SegmentPlace {
     return this.#durationTicks;
   }
 
+  get startSeconds(): number {
+    return this.startTicks / this.timescale;
+  }
+
   get seconds(): number {
     return this.#durationTicks / this.timescale;
   }

@@ -15,6 +15,7 @@ const MAX_AT_ONCE = 4;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 const REPORT_SPOOLED_MS = 60_000;
+const CLOSE_WITHIN_MS = 1_000;
 
 export interface SpanSealerSettings {
   readonly clock: Clock;
@@ -83,13 +84,13 @@ export class SpanSealer {
     });
   }
 
-  /** Begin nothing more; the next start seals the rest of the spool. */
+  /** Begin nothing more. A running put may end within a second; otherwise it is repeated after the next start, which seals the rest of the spool. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.resolve();
     this.#pause?.cancel();
     this.#reporting.cancel();
-    await Promise.all(this.#running);
+    await Promise.race([Promise.all(this.#running), sleep(this.#settings.clock, CLOSE_WITHIN_MS)]);
   }
 
   #startNext(): void {

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { readdir, rename, symlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ObjectNotFound } from "../../platform/storage/object-store.ts";
@@ -146,15 +149,38 @@ test("sound whose rate changed is listed in the ticks of the recording's track",
   );
 });
 
-test("what a kill left in the spool is listed and read", async () => {
-  await rig.record(3);
+/** This many segments are in the spool alone, after a kill while the object store takes nothing. */
+async function leftByKill(segments: number): Promise<void> {
+  await rig.record(segments);
   rig.store.isAway = true;
   rig.live.length = 0;
   await rig.restart();
   await rig.recovered();
+}
+
+test("what a kill left in the spool is listed and read", async () => {
+  await leftByKill(3);
   const segments = await listed(1, 3);
   expect(segments.map(({ msn, place }) => `${msn} ${place}`)).toEqual(["1 spool", "2 spool", "3 spool"]);
   for (const segment of segments) expect((await bytesOf(segment)).byteLength).toBe(segment.length);
+  rig.store.isAway = false;
+});
+
+test("76: a link in the spool is not followed, to segments and to init segments", async () => {
+  await leftByKill(3);
+  const [segment] = await listed(1, 1);
+  const span = join("source", segment?.span ?? "");
+  const init = join("source", segment?.init ?? "");
+  const [chapter = ""] = (await readdir(rig.spool)).filter((name) => existsSync(join(rig.spool, name, span)));
+  for (const name of [span, init]) {
+    const path = join(rig.spool, chapter, name);
+    const outside = join(dirname(rig.spool), basename(name));
+    await rename(path, outside);
+    await symlink(outside, path);
+  }
+  const spool = new SpoolSource(rig.spool, "session-1");
+  await expect(buffer(spool.read("source", segment as SessionSegment))).rejects.toThrow(ObjectNotFound);
+  expect(await spool.readInit("source", segment?.init ?? "")).toBeNull();
   rig.store.isAway = false;
 });
 

@@ -1,11 +1,14 @@
-import { createReadStream } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ByteRange, ObjectNotFound } from "../../platform/storage/object-store.ts";
 import type { RecordedSegment, StoredSegment } from "../../ports/index.ts";
 import type { MsnRange, SegmentSource, SessionRendition } from "../stored/session-media.ts";
 import { parseJournal } from "./chapter-journal.ts";
 import { beginningOf, JOURNAL_NAME, sessionOf } from "./spool-chapter.ts";
+
+/** Nobody but Weir makes the files of the spool, and Weir makes no links. */
+const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW;
 
 /** The segments of a recorded session in the spool: in the open chapter, and in those that the object store does not have yet. */
 export class SpoolSource implements SegmentSource {
@@ -39,7 +42,9 @@ export class SpoolSource implements SegmentSource {
     const part = { start: offset + start, end: offset + Math.min(end, length - 1) };
     for (const folder of nearestFirst(await this.#chapters(), span)) {
       try {
-        return yield* createReadStream(join(folder, rendition, span), part) as AsyncIterable<Buffer>;
+        const path = join(folder, rendition, span);
+        const fd = await open(path, NO_LINK);
+        return yield* createReadStream(path, { ...part, fd }) as AsyncIterable<Buffer>;
       } catch (error) {
         // In another chapter, or in the object store by now. What was opened is read to its end.
         if (!isMissing(error)) throw error;
@@ -82,7 +87,7 @@ async function rowsOf(folder: string): Promise<readonly RecordedSegment[]> {
 /** Null for a file that does not exist. */
 async function contentOf(path: string): Promise<Buffer | null> {
   try {
-    return await readFile(path);
+    return await readFile(path, { flag: NO_LINK });
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
@@ -94,4 +99,6 @@ function noneIfMissing(error: unknown): string[] {
   throw error;
 }
 
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
+/** `ELOOP`: a link. */
+const isMissing = (error: unknown): boolean =>
+  ["ENOENT", "ELOOP"].includes((error as NodeJS.ErrnoException).code ?? "");

@@ -1,6 +1,7 @@
 import { rangeOfConfig } from "@weir/formats/codecs";
 import { mediaPlaylistPieces, type PlaylistSegment, writeMultivariantPlaylist } from "@weir/formats/hls";
 import type { StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
+import { withMissing } from "./missing-segments.ts";
 
 export interface Bitrates {
   readonly peak: number;
@@ -77,7 +78,7 @@ export function* iFramesOf({
   let shown: StoredSegment | null = null;
   let shownTicks = 0;
   let isBroken = false;
-  for (const segment of segments) {
+  for (const segment of withMissing(segments)) {
     isBroken ||= segment.discontinuity;
     if (track.kind === "video" && !segment.gap && segment.keyframeBytes !== undefined) {
       if (shown) yield { ...shown, shownTicks };
@@ -114,7 +115,9 @@ export function iFramePieces({ stored, initBytes }: PlaylistSource): Iterable<st
 
 function* listed({ stored: { track, segments }, initBytes }: PlaylistSource): Generator<PlaylistSegment, void> {
   let isFirst = true;
-  for (const { gap, span, init, durationTicks, programDateTimeMs, discontinuity, offset, length } of segments) {
+  for (const { gap, span, init, durationTicks, programDateTimeMs, discontinuity, offset, length } of withMissing(
+    segments,
+  )) {
     const mapBytes = initBytes.get(init);
     yield {
       uri: gap ? GAP_FILE : span,

@@ -3,6 +3,7 @@ import type { Slices } from "../../platform/slices.ts";
 import type { MediaIndex, StoredRendition } from "../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
 import { type Bitrates, GAP_FILE, iFramePieces, iFramesOf, playlistPieces } from "./archive-playlists.ts";
+import { withMissing } from "./missing-segments.ts";
 import type { StoredMedia } from "./stored-media.ts";
 
 /** A rendition of stored media with values derived from its index. */
@@ -82,7 +83,7 @@ async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: 
   let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
   // Recordings of earlier versions lack `isIndependent`.
   let areIndependent = true;
-  await slices.forEach(segments, ({ gap, init, span, length, durationTicks, isIndependent = false }) => {
+  await slices.forEach(withMissing(segments), ({ gap, init, span, length, durationTicks, isIndependent = false }) => {
     longestTicks = Math.max(longestTicks, durationTicks);
     if (gap) return void files.add(GAP_FILE);
     areIndependent &&= isIndependent;

@@ -48,6 +48,7 @@ export class FakePublishGate implements PublishGate {
     this.#begun = epoch;
     return {
       previousEpoch,
+      previousPlace: null,
       sessionId: `session-${++this.#sessions}`,
       resume: null,
       lastTargetDuration: null,

@@ -68,6 +68,7 @@ const restream = {
   connectFor: () => (_url: string, handler: TargetConnectionHandler) => new SlowConnection(handler),
 };
 const hub = new Hub({
+  takeover: null,
   clock,
   log,
   publishGate: gate,

@@ -19,7 +19,7 @@ test("a child that hangs is replaced; one that is slow is not", () => {
     ...{ clock, log: silentLog, children },
     source: { codec: "opus", config: "", sampleRate: 48_000, channels: 2 },
     target: { codec: "aac", channels: 2, bitrateBps: 128_000 },
-    ...{ onReady: () => {}, onPacket: () => {} },
+    onPacket: () => {},
   });
   const pushFor = (seconds: number, isAlive: boolean): void => {
     for (let at = 0; at < seconds * 50; at++) {
@@ -49,7 +49,7 @@ test("sound that ends each child after its first packet is given up, and starts 
     ...{ clock, log: silentLog, children },
     source: { codec: "opus", config: "", sampleRate: 48_000, channels: 2 },
     target: { codec: "aac", channels: 2, bitrateBps: 128_000 },
-    ...{ onReady: () => {}, onPacket: () => {} },
+    onPacket: () => {},
   });
   const oneDies = (afterMs: number): void => {
     const handler = handlers.at(-1);

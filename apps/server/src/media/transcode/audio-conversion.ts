@@ -7,10 +7,11 @@ const MAX_BACKLOG_BYTES = 512 * 1024;
 const RESTART_MS = [100, 1000, 5000];
 const STEADY_MS = 5_000;
 
+/** The AudioSpecificConfig of the AAC that a child makes in stereo: LC, 48 kHz, no SBR (ISO/IEC 14496-3 1.6.2.1). */
+export const CONVERTED_AAC = Uint8Array.of(0x11, 0x90, 0x56, 0xe5, 0x00);
+
 export interface AudioConversionSettings extends AudioStart, Pick<SupervisedChildSettings, "clock" | "children"> {
   readonly log: Log;
-  /** `config` is the AudioSpecificConfig of AAC; empty for Opus. */
-  readonly onReady: (config: Uint8Array) => void;
   /** In 90 kHz ticks of the source's clock. */
   readonly onPacket: (pts: number, data: Uint8Array) => void;
 }
@@ -48,9 +49,8 @@ export class AudioConversion {
   }
 
   #receive(message: FromChild): void {
-    const { log, onReady, onPacket } = this.#settings;
-    if (message.type === "audio-ready") onReady(Buffer.from(message.config, "base64"));
-    else if (message.type === "audio") {
+    const { log, onPacket } = this.#settings;
+    if (message.type === "audio") {
       this.#child.succeeded();
       onPacket(message.pts, message.data);
     } else if (message.type === "error" && message.isFatal)

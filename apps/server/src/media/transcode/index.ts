@@ -1,4 +1,4 @@
-export { AudioConversion } from "./audio-conversion.ts";
+export { AudioConversion, CONVERTED_AAC } from "./audio-conversion.ts";
 export type { ChildWork } from "./child-work.ts";
 export { chooseEncoder } from "./encoder-probe.ts";
 export { FrameRateMeter } from "./frame-rate-meter.ts";

@@ -171,8 +171,6 @@ export type FromChild =
    * milliseconds that it took. All that can be made of them is sent, but for a picture that is being encoded.
    */
   | { readonly type: "progress"; readonly packets: number; readonly busyMs: number }
-  /** `config` is base64 of the AudioSpecificConfig; empty for Opus. */
-  | { readonly type: "audio-ready"; readonly config: string }
   | ({ readonly type: "audio" } & AudioPacket)
   /** What that job of a still, a sheet or a preview makes; empty where nothing can be decoded. */
   | { readonly type: "still"; readonly id: number; readonly data: Uint8Array }

@@ -1,29 +1,43 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import { answerOffer } from "./pending-answer.ts";
-import type { OfferRequest } from "./webrtc-endpoint.ts";
+import type { OfferRequest } from "./webrtc-offer.ts";
+import type { PeerHandler } from "./webrtc-process.ts";
 import { REJECTED_OFFER } from "./webrtc-protocol.ts";
 
 const OFFER = { offer: { candidateTypes: ["host"] } } as unknown as Pick<OfferRequest, "req" | "offer">;
-const told: (string | null)[] = [];
+let told: (string | null)[] = [];
 
-/** The answer to an offer whose peer closes at once. */
-const closing = (reason: string) =>
-  answerOffer(OFFER, {
-    clock: new ManualClock(),
+/** The answer to an offer, by what becomes of its peer. */
+const answerBy = (become: (handler: PeerHandler) => void, clock = new ManualClock()) => {
+  told = [];
+  return answerOffer(OFFER, {
+    clock,
     address: { addresses: ["192.0.2.1"], host: "localhost", port: 1 },
     onClosed: (_reason, _isWanted, unconnected) => void told.push(unconnected),
     open: (handler) => {
-      queueMicrotask(() => handler.closed(reason));
+      queueMicrotask(() => become(handler));
       return { close: () => {} };
     },
   });
+};
 
 test("an offer that the library rejects is the client's fault, not that of the server", async () => {
   const sentence = `${REJECTED_OFFER}invalid candidate.`;
-  expect(await closing(sentence)).toEqual({ status: 400, sentence });
-  expect(await closing("the WebRTC process died")).toMatchObject({ status: 503 });
-  expect(told.at(-1)).toBe(
-    "WebRTC did not connect: the WebRTC process died; the client offered no srflx and no relay candidates, this server offered 192.0.2.1 on UDP port 1. Set WEIR_WEBRTC_ADDRESS to the address that clients reach, and let UDP port 1 through.",
-  );
+  expect(await answerBy(({ closed }) => closed(sentence))).toEqual({ status: 400, sentence });
+  expect(await answerBy(({ closed }) => closed("the WebRTC process died"))).toMatchObject({ status: 503 });
+});
+
+test("the log says why an offer was not answered, and advises on the network only where it was", async () => {
+  await answerBy(({ closed }) => closed("the WebRTC process died"));
+  expect(told).toEqual(["a WebRTC offer was not answered: the WebRTC process died"]);
+  const clock = new ManualClock();
+  expect(await answerBy(() => clock.advance(10_000), clock)).toMatchObject({ status: 503 });
+  expect(told).toEqual([expect.stringMatching(/not answered: .* this machine is overloaded$/)]);
+  const sdp = "v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n";
+  await answerBy(({ answered }) => answered(sdp), clock);
+  clock.advance(30_000);
+  expect(told).toEqual([
+    "WebRTC did not connect: no connection within 30 s; the client offered no srflx and no relay candidates, this server offered 192.0.2.1 on UDP port 1. Set WEIR_WEBRTC_ADDRESS to the address that clients reach, and let UDP port 1 through.",
+  ]);
 });

@@ -1,12 +1,16 @@
 import { withCandidates } from "@weir/formats/sdp";
 import type { Clock } from "../../platform/clock.ts";
 import { advertisedAddresses, type WebrtcAddress } from "./advertised-addresses.ts";
-import { type OfferAnswer, type OfferRefusal, type OfferRequest, UNANSWERED } from "./webrtc-endpoint.ts";
+import { UNANSWERED } from "./webrtc-answers.ts";
+import type { OfferAnswer, OfferRefusal, OfferRequest } from "./webrtc-offer.ts";
 import type { Peer, PeerHandler } from "./webrtc-process.ts";
 import { REJECTED_OFFER } from "./webrtc-protocol.ts";
 
 /** The child answers within milliseconds, or half a second after it was started. */
 const ANSWER_WITHIN_MS = 10_000;
+
+/** It needs a millisecond of a core. */
+const OVERLOADED = "the WebRTC process said nothing for 10 s, so this machine is overloaded";
 
 /** From the answer until media can be sent. */
 const CONNECT_WITHIN_MS = 30_000;
@@ -37,12 +41,15 @@ export function answerOffer(
   return new Promise((resolve) => {
     const ended = Promise.withResolvers<string>();
     let isClosed = false;
+    let isAnswered = false;
     let isConnected = false;
     const close = (reason: string, isWanted: boolean): void => {
       if (isClosed) return;
       isClosed = true;
       deadline.cancel();
-      onClosed(reason, isWanted, isConnected ? null : explainUnconnected(reason, offer, addresses, port));
+      const explain = () =>
+        isAnswered ? explainUnconnected(reason, offer, addresses, port) : `a WebRTC offer was not answered: ${reason}`;
+      onClosed(reason, isWanted, isConnected ? null : explain());
       ended.resolve(reason);
       resolve(reason.startsWith(REJECTED_OFFER) ? { status: 400, sentence: reason } : UNANSWERED);
     };
@@ -50,10 +57,11 @@ export function answerOffer(
       peer.close();
       close(reason, isWanted);
     };
-    let deadline = clock.after(ANSWER_WITHIN_MS, () => end("no answer within 10 s", false));
+    let deadline = clock.after(ANSWER_WITHIN_MS, () => end(OVERLOADED, false));
     const peer = open({
       answered: (sdp) => {
         deadline.cancel();
+        isAnswered = true;
         deadline = clock.after(CONNECT_WITHIN_MS, () => end("no connection within 30 s", false));
         resolve({
           sdp: withCandidates(sdp, addresses, port),

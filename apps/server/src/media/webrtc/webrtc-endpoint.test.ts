@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -5,8 +6,11 @@ import type { OtherNodes } from "../../platform/cluster/index.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
+import { Secret } from "../../platform/secret.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
-import { type OfferAnswer, type OfferRefusal, type OfferRequest, WebrtcEndpoint } from "./webrtc-endpoint.ts";
+import { TurnCredentials } from "./turn-credentials.ts";
+import { WebrtcEndpoint } from "./webrtc-endpoint.ts";
+import type { OfferAnswer, OfferRefusal, OfferRequest } from "./webrtc-offer.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 
 const closing: (() => void)[] = [];
@@ -15,8 +19,9 @@ afterEach(() => {
 });
 
 /** An endpoint whose offers a test answers. */
-async function open() {
+async function open(turnUrls: readonly string[] | null = null) {
   const clock = new ManualClock(Date.UTC(2030, 0, 1));
+  const turn = turnUrls && new TurnCredentials({ clock, urls: turnUrls, secret: new Secret("shared with coturn") });
   const asked: [party: string, request: OfferRequest][] = [];
   const closed: boolean[] = [];
   const ended = Promise.withResolvers<string>();
@@ -43,9 +48,10 @@ async function open() {
       return rig.refusal ?? { sdp: "v=0\r\n", close, ended: ended.promise, refusal: () => rig.endedBy, ...playhead };
     },
   });
+  const watch = { ...taker("watch"), refusalOf: async () => rig.refusal };
   const endpoint = new WebrtcEndpoint({
-    ...{ clock, log: silentLog, proxies: new TrustedProxies([]) },
-    ...{ prepare: () => {}, watch: taker("watch"), publish: taker("publish"), stunPort: 3478, others: null },
+    ...{ clock, log: silentLog, proxies: new TrustedProxies([]), turn },
+    ...{ prepare: () => {}, watch, publish: taker("publish"), stunPort: 3478, others: null },
   });
   const server = createServer((req, res) => endpoint.handle(req, res));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -228,6 +234,45 @@ describe("the WebRTC endpoint", () => {
     expect(await watch()).toBe(201);
   });
 
+  it("gives TURN servers, with credentials for ten minutes, to admitted clients alone", async () => {
+    const [udp, tcp] = ["turn:turn.example.com:3478", "turn:turn.example.com:3478?transport=tcp"] as const;
+    const rig = await open([udp, tcp]);
+    const username = `${Date.UTC(2030, 0, 1) / 1000 + 600}:`;
+    const asked = await rig.send("/webrtc/playback1/ice-servers?jwt=x");
+    expect(asked.headers.get("cache-control")).toBe("no-store");
+    expect(asked.headers.get("access-control-allow-origin")).toBe("*");
+    const [server] = ((await asked.json()) as { iceServers: Record<string, string>[] }).iceServers;
+    expect(server).toEqual({
+      urls: [udp, tcp],
+      username: expect.stringMatching(new RegExp(`^${username}[\\w-]{16}$`)),
+      credential: createHmac("sha1", "shared with coturn")
+        .update(server?.username ?? "")
+        .digest("base64"),
+    });
+    const link = (await rig.offer("/webrtc/Stream-Key", browserOffer("sendonly"))).headers.get("link");
+    const same = `rel="ice-server"; username="${server?.username}"; credential="${server?.credential}"; credential-type="password"`;
+    expect(link).toBe(`<stun:127.0.0.1:3478>; rel="ice-server", <${udp}>; ${same}, <${tcp}>; ${same}`);
+
+    const preflight = await rig.send("/webrtc/playback1", { method: "OPTIONS" });
+    expect(preflight.headers.get("link")).toBe('<stun:127.0.0.1:3478>; rel="ice-server"');
+    rig.refusal = { status: 403, sentence: "Not you." };
+    for (const answer of [
+      await rig.send("/webrtc/playback1/ice-servers"),
+      await rig.offer("/webrtc/playback1", browserOffer("recvonly")),
+    ])
+      expect([answer.status, await answer.text(), answer.headers.get("link")]).toEqual([403, "Not you.", null]);
+  });
+
+  it("has no relays to give without TURN servers, and rate-limits who asks for them", async () => {
+    const rig = await open();
+    const ask = (method = "GET") => rig.send("/webrtc/playback1/ice-servers", { method });
+    expect((await ask("DELETE")).status).toBe(405);
+    for (let asked = 0; asked < 60; asked++) expect(await (await ask()).json()).toEqual({ iceServers: [] });
+    expect((await ask()).status).toBe(429);
+    rig.clock.advance(60_000);
+    expect((await ask()).status).toBe(200);
+  });
+
   it("rate-limits a client that sends too many offers", async () => {
     const rig = await open();
     rig.refusal = { status: 404, sentence: "Nothing." };
@@ -250,8 +295,14 @@ it("a connection of another node: unknown where there is no such node, and for n
       proxies: new TrustedProxies([]),
       prepare: () => {},
       stunPort: null,
+      turn: null,
     };
-    const endpoint = new WebrtcEndpoint({ ...parts, watch: taker, publish: taker, others });
+    const endpoint = new WebrtcEndpoint({
+      ...parts,
+      watch: { ...taker, refusalOf: async () => null },
+      publish: taker,
+      others,
+    });
     const server = createServer((req, res) => endpoint.handle(req, res));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;

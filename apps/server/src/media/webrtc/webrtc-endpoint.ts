@@ -1,14 +1,25 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FormatError } from "@weir/formats/bits";
-import { type Offer, OfferRefused, readOffer } from "@weir/formats/sdp";
+import { OfferRefused, readOffer } from "@weir/formats/sdp";
 import type { Clock } from "../../platform/clock.ts";
-import type { Forwarded, NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
-import { REQUEST_ID_HEADER, requestIdOf } from "../../platform/http/request-id.ts";
+import type { Forwarded, OtherNodes } from "../../platform/cluster/index.ts";
+import { requestIdOf } from "../../platform/http/request-id.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Places } from "../../platform/limits/places.ts";
 import { RateLimit } from "../../platform/limits/rate-limit.ts";
 import type { Log } from "../../platform/log.ts";
+import { RelayAnswers } from "./relay-answers.ts";
+import { iceServerLinks, type TurnCredentials } from "./turn-credentials.ts";
+import { send, sendRefusal, UNANSWERED } from "./webrtc-answers.ts";
+import type {
+  OfferAnswer,
+  OfferElsewhere,
+  OfferRefusal,
+  OfferRequest,
+  OfferTaker,
+  ViewerTaker,
+} from "./webrtc-offer.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 
 /** More than a browser's offer with all its codecs and candidates. */
@@ -25,55 +36,10 @@ const MISUSES_A_MINUTE = 5;
  * other, the resource's id ends with its node's.
  */
 const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22}(?:\.([\w-]{1,64}))?)(\/end)?)?\/?(?:\?[^#]*)?$/;
+/** The relays for a viewer of a playback id. */
+const RELAYS_ADDRESS = /^\/webrtc\/([\w-]{1,256})\/ice-servers(?:\?[^#]*)?$/;
 /** Shorter than proxies wait for a response. */
 const END_WITHIN_MS = 25_000;
-
-/** An offer and its sender. */
-export interface OfferRequest {
-  readonly req: IncomingMessage;
-  readonly url: string;
-  /** A playback id or a stream key. */
-  readonly name: string;
-  readonly sdp: string;
-  readonly offer: Offer;
-  /** By another node, which forwards the offer; null for a client's own. */
-  readonly admitted: string | null;
-}
-
-/** Another node has the stream, and answers the offer of a viewer whom this one admitted. */
-export interface OfferElsewhere {
-  readonly place: NodePlace;
-  readonly viewer: {
-    /** For the header of the forwarded offer. */
-    readonly admitted: string;
-    counted(): void;
-  };
-}
-
-export interface OfferRefusal {
-  readonly status: 400 | 401 | 403 | 404 | 406 | 409 | 429 | 503;
-  /** For the person who sent the offer. */
-  readonly sentence: string;
-}
-
-/** A connection being established. */
-export interface OfferAnswer {
-  /** With candidates. */
-  readonly sdp: string;
-  /** Ends the connection. `isWanted`: the client asked for it. */
-  close(isWanted: boolean): void;
-  /** Resolves with the reason when the connection has ended. */
-  readonly ended: Promise<string>;
-  /** Why the server ended it, for the person who sent the offer; null if it did not. */
-  refusal?(): OfferRefusal | null;
-  /** For a viewer: where the live stream is, in milliseconds of its media time. */
-  readonly playheadMs?: number;
-}
-
-/** Handles offers to watch, or to publish. */
-export interface OfferTaker {
-  offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal | OfferElsewhere>;
-}
 
 export interface WebrtcEndpointSettings {
   readonly clock: Clock;
@@ -81,10 +47,12 @@ export interface WebrtcEndpointSettings {
   readonly proxies: TrustedProxies;
   /** Called when a client is about to send an offer. */
   readonly prepare: () => void;
-  readonly watch: OfferTaker;
+  readonly watch: ViewerTaker;
   readonly publish: OfferTaker;
   /** UDP port of the STUN responder; null without one. */
   readonly stunPort: number | null;
+  /** For clients whose network blocks UDP; null without TURN servers. */
+  readonly turn: TurnCredentials | null;
   /** Null where nodes do not reach each other. */
   readonly others: OtherNodes | null;
 }
@@ -106,11 +74,13 @@ export class WebrtcEndpoint {
   readonly #places = new Places<string>({ inAll: MAX_VIEWERS, perHolder: MAX_VIEWERS_PER_CLIENT });
   readonly #offers: RateLimit;
   readonly #misuses: RateLimit;
+  readonly #relays: RelayAnswers;
 
   constructor(settings: WebrtcEndpointSettings) {
     this.#settings = settings;
     this.#offers = new RateLimit({ clock: settings.clock, quota: OFFERS_A_MINUTE, windowMs: 60_000 });
     this.#misuses = new RateLimit({ clock: settings.clock, quota: MISUSES_A_MINUTE, windowMs: 60_000 });
+    this.#relays = new RelayAnswers(settings);
   }
 
   handle(req: IncomingMessage, res: ServerResponse, forwarded: Forwarded | null = null): void {
@@ -118,6 +88,8 @@ export class WebrtcEndpoint {
     const [, name, resource, nodeId, end] = ADDRESS.exec(req.url ?? "") ?? [];
     const { method = "" } = req;
     if (method === "OPTIONS" || method === "HEAD") return this.#options(req, res);
+    const [, watched] = RELAYS_ADDRESS.exec(req.url ?? "") ?? [];
+    if (watched !== undefined) return void this.#relays.answer({ req, url: req.url ?? "", name: watched }, res);
     if (name === undefined) return send(res, 404, "There is no resource at this URL.");
     const { others } = this.#settings;
     if (others && nodeId !== undefined && nodeId !== others.self && !forwarded)
@@ -225,7 +197,7 @@ export class WebrtcEndpoint {
       resource.answerWaiting();
     });
     if (res.destroyed) return answer.close(false);
-    this.#addLink(request.req, res);
+    this.#addLink(request.req, res, client);
     res.writeHead(201, {
       "content-type": "application/sdp",
       "content-length": String(Buffer.byteLength(answer.sdp)),
@@ -262,12 +234,13 @@ export class WebrtcEndpoint {
     return answer;
   }
 
-  /** The STUN server with which clients find their own address. */
-  #addLink(req: IncomingMessage, res: ServerResponse): void {
-    const { stunPort, proxies } = this.#settings;
+  /** The STUN server with which clients find their own address; for an admitted client, the TURN servers too. */
+  #addLink(req: IncomingMessage, res: ServerResponse, admitted: string | null = null): void {
+    const { stunPort, turn, proxies } = this.#settings;
     const host = /^(\[[^\]]*\]|[^:]*)/.exec(proxies.hostOf(req))?.[0] ?? "";
-    if (stunPort !== null && /^[\w.[\]:-]+$/.test(host))
-      res.setHeader("link", `<stun:${host}:${stunPort}>; rel="ice-server"`);
+    const links = admitted !== null && turn ? iceServerLinks(turn.iceServer(admitted)) : [];
+    if (stunPort !== null && /^[\w.[\]:-]+$/.test(host)) links.unshift(`<stun:${host}:${stunPort}>; rel="ice-server"`);
+    if (links.length > 0) res.setHeader("link", links);
   }
 }
 
@@ -286,13 +259,6 @@ const TOO_MANY_OFFERS: OfferRefusal = {
   status: 429,
   sentence: "Too many offers from this address: try again in a minute.",
 };
-export const UNANSWERED: OfferRefusal = {
-  status: 503,
-  sentence: "The offer cannot be answered right now. Try again in a moment.",
-};
-
-/** A stream that is offline (404) may start at any time. */
-const RETRY_AFTER_SECONDS: Partial<Record<OfferRefusal["status"], number>> = { 404: 2, 429: 60, 503: 2 };
 
 /** Null for an internal error. */
 function refusalOf(error: unknown): OfferRefusal | null {
@@ -321,23 +287,4 @@ function allowAnyPage(res: ServerResponse): void {
     "access-control-expose-headers",
     "Location, Link, Playhead-UTC, Playhead-Millis, Retry-After, X-Request-Id",
   );
-}
-
-function sendRefusal(res: ServerResponse, { status, sentence }: OfferRefusal): void {
-  const seconds = RETRY_AFTER_SECONDS[status];
-  if (seconds !== undefined) res.setHeader("retry-after", String(seconds));
-  send(res, status, sentence);
-}
-
-/** Plain text, which public players display or search for keywords. */
-function send(res: ServerResponse, status: number, sentence: string): void {
-  if (res.headersSent) return void res.destroy();
-  res.writeHead(status, {
-    "content-type": "text/plain; charset=utf-8",
-    "content-length": String(Buffer.byteLength(sentence)),
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-    [REQUEST_ID_HEADER]: requestIdOf(res.req),
-  });
-  res.end(sentence);
 }

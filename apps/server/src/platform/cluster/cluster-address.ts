@@ -24,8 +24,20 @@ export function readClusterAddress(text: string): ClusterAddress {
 export const writeClusterAddress = (host: string, port: number): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 
+const LOCAL = "unix:";
+
+/** Of a process that others on its machine alone reach: the path of a Unix socket. */
+export const writeLocalAddress = (path: string): string => LOCAL + path;
+
+/** Where to connect to a node; null for anything but an address with a port, or a Unix socket. */
+export function placeOfAddress(
+  text: string,
+): { readonly host: string; readonly port: number } | { readonly socketPath: string } | null {
+  return text.startsWith(LOCAL) ? { socketPath: text.slice(LOCAL.length) } : parse(text);
+}
+
 /** Null for anything but an address and a port. */
-export function parse(text: string): { readonly host: string; readonly port: number } | null {
+function parse(text: string): { readonly host: string; readonly port: number } | null {
   const [, v6, v4, digits] = /^(?:\[([0-9a-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(text) ?? [];
   const host = v6 ?? v4 ?? "";
   const port = Number(digits);

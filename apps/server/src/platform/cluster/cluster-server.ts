@@ -29,16 +29,23 @@ export interface Forwarded {
 /** Answers a node's own question: `url` begins behind the version. */
 export type NodeHandler = (url: string, res: ServerResponse) => void;
 
+/** Takes what a node tells, as JSON. Throws for what is none. */
+export type ToldHandler = (told: string, res: ServerResponse) => void;
+
 export interface ClusterHandlers {
   readonly forwarded: ForwardedHandler;
   /** The live window of a session. */
   readonly live: NodeHandler;
+  /** A stream of this node has moved to the one that says so. */
+  readonly moved: ToldHandler;
+  /** What its viewers elsewhere were sent of a session of this node. */
+  readonly sent: ToldHandler;
 }
 
 export type ForwardedHandler = (req: IncomingMessage, res: ServerResponse, forwarded: Forwarded) => void;
 
 export interface ClusterServerSettings {
-  readonly listener: Listener;
+  readonly listener: Pick<Listener, "open">;
   readonly seal: ClusterSeal;
   /** Told which connections other nodes have opened. */
   readonly proxies: TrustedProxies;
@@ -94,6 +101,8 @@ export class ClusterServer {
       if (body === "wrong") return forbid(res);
       if (!this.#handlers) return unready(res);
       if (url.startsWith(`${TELL_PREFIX}/live/`)) return this.#handlers.live(url.slice(TELL_PREFIX.length), res);
+      if (url === `${TELL_PREFIX}/moved` && method === "POST") return this.#handlers.moved(String(body ?? ""), res);
+      if (url === `${TELL_PREFIX}/sent` && method === "POST") return this.#handlers.sent(String(body ?? ""), res);
       if (!url.startsWith(`${FORWARD_PREFIX}/`)) return void res.writeHead(404, { "content-length": "0" }).end();
       // From here on it is the viewer's request.
       req.url = url.slice(FORWARD_PREFIX.length);

@@ -35,7 +35,12 @@ async function owner(handler: ForwardedHandler, id = "owner") {
   const seal = await sealOf(id);
   const server = await ClusterServer.open({ listener, seal, proxies, clock, log: silentLog });
   closing.push(() => server.close());
-  server.serve({ forwarded: handler, live: (_url, res) => void res.end() });
+  server.serve({
+    forwarded: handler,
+    live: (_url, res) => void res.end(),
+    moved: (told, res) => void res.end(told),
+    sent: (_told, res) => void res.end(),
+  });
   return { nodeId: id, address: `127.0.0.1:${listener.port}`, proxies, server };
 }
 
@@ -44,7 +49,8 @@ async function asked(to: { readonly nodeId: string; readonly address: string }, 
   const proxies = new TrustedProxies(["127.0.0.1"]);
   const seal = await sealOf("asked");
   const findAddress = async (id: string) => (id === to.nodeId ? to.address : null);
-  const others = new OtherNodes({ seal, nodeId: () => "asked", findAddress, proxies, clock, log: silentLog });
+  const self = { nodeId: () => "asked", address: () => "127.0.0.1:9" };
+  const others = new OtherNodes({ seal, ...self, findAddress, proxies, clock, log: silentLog });
   const outcomes: string[] = [];
   const server = createServer(async (req, res) => {
     outcomes.push(await others.send(req, res, to, { admitted: "admission", ...options }));
@@ -206,4 +212,18 @@ test("what a stream's begin has told counts before what the database said", asyn
   expect(others.placeOf("stream", old)).toEqual(now);
   others.moved("stream", { nodeId: "asked", address: "127.0.0.1:3" });
   expect(others.placeOf("stream", old)).toBe(null);
+});
+
+test("a node is told something once, with a body whose hash is sealed", async () => {
+  const { proxies: _proxies, server: _server, ...to } = await owner((_req, res) => void res.end());
+  const { others } = await asked(to);
+  const { signal } = new AbortController();
+  const answer = await others.tell(to, "/moved", { streamId: "stream-1" }, signal);
+  expect(await text(answer)).toBe('{"streamId":"stream-1"}');
+  const other = await others.tell(to, "/unknown", {}, signal);
+  other.resume();
+  expect(other.statusCode).toBe(404);
+  const seal = await sealOf("other");
+  const { "weir-nonce": _nonce, ...without } = seal.sign("POST", "/cluster/v1/moved", {});
+  expect(await statusOf(to.address, "POST", "/cluster/v1/moved", without)).toBe(403);
 });

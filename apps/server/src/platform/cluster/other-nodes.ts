@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../clock.ts";
 import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import { Places } from "../limits/places.ts";
 import type { Log } from "../log.ts";
-import { parse } from "./cluster-address.ts";
+import { placeOfAddress } from "./cluster-address.ts";
 import { bodyHash, type ClusterSeal, STREAMED } from "./cluster-seal.ts";
 import { FORWARD_PREFIX } from "./cluster-server.ts";
 
@@ -14,7 +14,7 @@ const PLACES = { inAll: 4_000, perHolder: 1_000 } as const;
 const MAX_MOVES = 20_000;
 /** Longer than answers of the playback gate are valid. */
 const MOVES_KEPT_MS = 30_000;
-/** A blocked playlist waits three target durations; nobody waits longer. */
+/** Longer than any answer is waited for: that a WebRTC connection has ended takes up to 25 s. */
 const HEAD_WITHIN_MS = 40_000;
 const CONNECT_WITHIN_MS = 2_000;
 const READ_HEAD_WITHIN_MS = 2_000;
@@ -29,7 +29,7 @@ const SENT_ON = [
 /** Of the answer, what belongs to the connection between the nodes. */
 const OF_CONNECTION = new Set(["connection", "keep-alive", "transfer-encoding", "date"]);
 
-/** A node and where others reach it: an IP address and a port. */
+/** A node and where others reach it: an IP address and a port, or on one machine a Unix socket. */
 export interface NodePlace {
   readonly nodeId: string;
   readonly address: string;
@@ -47,9 +47,17 @@ export interface ForwardOptions {
 /** What became of it. `failed`: nothing was sent to the client yet, and the other node does not answer. */
 export type ForwardOutcome = "answered" | "failed" | "full";
 
+interface Question {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: Buffer;
+}
+
 export interface OtherNodesSettings {
   readonly seal: ClusterSeal;
   readonly nodeId: () => string;
+  /** Where this node is reached. */
+  readonly address: () => string;
   /** Where a node is reached; null if it is gone, or tells no address. */
   readonly findAddress: (nodeId: string) => Promise<string | null>;
   readonly proxies: TrustedProxies;
@@ -89,18 +97,34 @@ export class OtherNodes {
     return this.#settings.nodeId();
   }
 
+  /** Where others find this node. */
+  get place(): NodePlace {
+    return { nodeId: this.self, address: this.#settings.address() };
+  }
+
   close(): void {
     this.#agent.destroy();
   }
 
   /** Ask a node something of this node's own. Resolves with the head of its answer; the signal ends it. */
   read(to: NodePlace, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+    return this.#ask(to, { method: "GET", path }, signal);
+  }
+
+  /** The same, with something that changes what the node does, as JSON of at most 1 MiB. */
+  tell(to: NodePlace, path: string, told: unknown, signal: AbortSignal): Promise<IncomingMessage> {
+    return this.#ask(to, { method: "POST", path, body: Buffer.from(JSON.stringify(told)) }, signal);
+  }
+
+  #ask(to: NodePlace, { method, path, body }: Question, signal: AbortSignal): Promise<IncomingMessage> {
     const { seal, clock } = this.#settings;
-    const place = parse(to.address);
+    const place = placeOfAddress(to.address);
     if (!place) return Promise.reject(new Error("the node's address is none"));
     const url = `/cluster/v1${path}`;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const asked = request({ ...place, agent: false, path: url, headers: seal.sign("GET", url, {}), signal });
+    const length = body && { "content-length": String(body.byteLength) };
+    const headers = { ...length, ...seal.sign(method, url, {}, body && bodyHash(body)) };
+    const asked = request({ ...place, agent: false, method, path: url, headers, signal });
     const late = clock.after(READ_HEAD_WITHIN_MS, () => asked.destroy(new Error("the node does not answer")));
     asked.once("response", (answer) => {
       late.cancel();
@@ -112,7 +136,7 @@ export class OtherNodes {
       late.cancel();
       reject(error);
     });
-    asked.end();
+    asked.end(body);
     return promise;
   }
 
@@ -178,7 +202,7 @@ export class OtherNodes {
   #begin(req: IncomingMessage, to: NodePlace, options: ForwardOptions): ClientRequest {
     const { seal, proxies, clock } = this.#settings;
     const { method = "GET" } = req;
-    const place = parse(to.address);
+    const place = placeOfAddress(to.address);
     if (!place) throw new Error("the node's address is none");
     const { url = req.url ?? "/", admitted, isQuestion = false, body } = options;
     const path = FORWARD_PREFIX + url;

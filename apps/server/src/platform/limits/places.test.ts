@@ -22,3 +22,18 @@ test("a place that was given back is free for anybody, and nobody gives back wha
   places.giveBack("a");
   expect(isTaken(places, "b", "a")).toEqual([true, false]);
 });
+
+test("what is larger takes more places, and gives back as many", () => {
+  const places = new Places({ inAll: 10, perHolder: 6 });
+  expect([places.take("a", 6), places.take("a"), places.take("b", 5), places.take("b", 4)]).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ]);
+  expect(places.taken).toBe(10);
+  places.giveBack("a", 5);
+  expect([places.taken, places.heldBy("a")]).toEqual([5, 1]);
+  places.giveBack("a", 3);
+  expect([places.taken, places.heldBy("a"), places.take("b", 3)]).toEqual([4, 0, false]);
+});

@@ -6,7 +6,7 @@ export interface PlacesSettings {
 
 /**
  * A limited number of places, with a limit per holder (a client, a project, a connection …). The places bound the memory: a holder without one
- * is forgotten.
+ * is forgotten. What takes `count` of them is larger, as a response is by its bytes.
  */
 export class Places<Holder = string> {
   readonly #settings: PlacesSettings;
@@ -26,21 +26,21 @@ export class Places<Holder = string> {
   }
 
   /** False if the holder has used its share, or all places are taken. */
-  take(holder: Holder): boolean {
+  take(holder: Holder, count = 1): boolean {
     const { inAll, perHolder } = this.#settings;
     const held = this.heldBy(holder);
-    if (held >= perHolder || this.#taken >= inAll) return false;
-    this.#held.set(holder, held + 1);
-    this.#taken++;
+    if (held + count > perHolder || this.#taken + count > inAll) return false;
+    this.#held.set(holder, held + count);
+    this.#taken += count;
     return true;
   }
 
-  /** Release one of the holder's places. */
-  giveBack(holder: Holder): void {
+  /** Release places of the holder, at most those that it has. */
+  giveBack(holder: Holder, count = 1): void {
     const held = this.heldBy(holder);
-    if (held === 0) return;
-    if (held > 1) this.#held.set(holder, held - 1);
+    const released = Math.min(held, count);
+    if (held > released) this.#held.set(holder, held - released);
     else this.#held.delete(holder);
-    this.#taken--;
+    this.#taken -= released;
   }
 }

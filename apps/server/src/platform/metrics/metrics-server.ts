@@ -10,7 +10,11 @@ export interface MetricsServer {
 }
 
 /** Serves `/metrics` on a port of its own. A taken port is only a warning, because a server without metrics is better than none. */
-export async function serveMetrics(metrics: Metrics, listener: Listener, log: Log): Promise<MetricsServer> {
+export async function serveMetrics(
+  metrics: Pick<Metrics, "text" | "contentType">,
+  listener: Listener,
+  log: Log,
+): Promise<MetricsServer> {
   const server = createServer({ maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout: 5_000 });
   server.maxConnections = 50;
   server.on("request", (request, response) => {

@@ -20,6 +20,11 @@ export interface Distribution {
 export class Metrics {
   readonly #registry = new Registry();
 
+  /** `labels`: of all series. */
+  constructor(labels: Readonly<Record<string, string>> = {}) {
+    this.#registry.setDefaultLabels(labels);
+  }
+
   /** A value that goes up and down. */
   gauge(name: string, help: string, read: () => number): void {
     this.gauges(name, help, null, () => ({ "": read() }));

@@ -171,6 +171,7 @@ export class Outbound {
   }: OutboundRequest): Promise<OutboundBody> {
     const refusal = this.refusalOf(url, purpose);
     if (refusal !== null) return Promise.resolve({ ok: false, reason: "refused", message: refusal });
+    const { trusted } = this.#settings;
     const target = new URL(url);
     const bytes = body === undefined ? null : isStream(body) ? body.bytes : Buffer.byteLength(body);
     return new Promise((resolve, reject) => {
@@ -196,6 +197,7 @@ export class Outbound {
       const request: ClientRequest = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
         method,
         agent: false,
+        ...(trusted && { ca: trusted }),
         headers: { ...headers, ...(bytes !== null && { "content-length": bytes }), "accept-encoding": "identity" },
         maxHeaderSize: MAX_HEADER_BYTES,
         lookup: this.#lookupFor(portOf(target), purpose),

@@ -48,6 +48,8 @@ export interface EmbeddedPostgres {
 
 export interface EmbeddedPostgresSettings {
   readonly dataFolder: string;
+  /** 60 by default, of which a process of Weir takes at most 19. */
+  readonly maxConnections?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -113,7 +115,7 @@ class Supervisor {
     runFolder: string,
     programs: PostgresPackage,
     user: PostgresUser,
-    { clock, log }: EmbeddedPostgresSettings,
+    { clock, log, maxConnections }: EmbeddedPostgresSettings,
   ) {
     this.#cluster = cluster;
     this.#programs = programs;
@@ -122,6 +124,7 @@ class Supervisor {
     this.#log = log;
     const options = Object.entries({
       ...SETTINGS,
+      ...(maxConnections !== undefined && { max_connections: String(maxConnections) }),
       unix_socket_directories: runFolder,
       cluster_name: clusterName(cluster),
     });

@@ -24,9 +24,10 @@ export class LocalObjectStore implements ObjectStore {
   readonly #root: string;
   readonly #unfinished: string;
 
-  constructor(root: string) {
+  /** `unfinished`: the folder of this process's puts, where others use the same store. */
+  constructor(root: string, unfinished = "unfinished") {
     this.#root = root;
-    this.#unfinished = join(root, "unfinished");
+    this.#unfinished = join(root, unfinished);
   }
 
   /** Create the folder, and delete unfinished puts of an earlier run. */

@@ -18,20 +18,11 @@ beforeAll(async () => {
 
 afterAll(() => s3.close());
 
-const SECRET = "S3RVER";
-
 /** Opened with these settings beside those of a store that works. */
 function open(change: Record<string, string>, log: Log = silentLog) {
-  const { bucket, endpoint } = s3.settings;
-  const works = {
-    WEIR_S3_BUCKET: bucket,
-    WEIR_S3_ENDPOINT: endpoint,
-    WEIR_S3_ACCESS_KEY_ID: SECRET,
-    WEIR_S3_SECRET_ACCESS_KEY: SECRET,
-  };
   return openObjectStore({
     dataFolder: "/nowhere",
-    config: readConfig({ ...works, ...change }),
+    config: readConfig({ ...s3.env, ...change }),
     clock: systemClock,
     log,
   });

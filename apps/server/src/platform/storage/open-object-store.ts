@@ -16,6 +16,8 @@ const MAX_TEST_MS = 20_000;
 
 export interface OpenObjectStoreSettings {
   readonly dataFolder: string;
+  /** Of this process's puts, where others use the same data folder. */
+  readonly unfinished?: string;
   readonly config: ValuesOf<typeof STORE_SETTINGS>;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,13 +26,14 @@ export interface OpenObjectStoreSettings {
 /** The object store of this node: a bucket if one is configured, or else files in the data folder. The only place that chooses. */
 export async function openObjectStore({
   dataFolder,
+  unfinished,
   config,
   clock,
   log,
 }: OpenObjectStoreSettings): Promise<ObjectStore> {
   const s3 = s3SettingsOf(config);
   if (!s3) {
-    const store = new LocalObjectStore(join(dataFolder, "objects"));
+    const store = new LocalObjectStore(join(dataFolder, "objects"), unfinished);
     await store.open();
     return store;
   }

@@ -5,10 +5,16 @@ import { makeTestFolder } from "../test-folder-rig.ts";
 import type { S3Settings } from "./s3-client.ts";
 
 const BUCKET = "weir-test";
+/** The id of its only access key, and its secret. */
+const KEY = "S3RVER";
 
 /** For tests: a small S3 server on this machine, which can be stopped for a while. */
 export interface S3TestServer {
   readonly settings: S3Settings & { readonly endpoint: string };
+  /** Settings by which a server stores its objects here. */
+  readonly env: Readonly<
+    Record<"WEIR_S3_BUCKET" | "WEIR_S3_ENDPOINT" | "WEIR_S3_ACCESS_KEY_ID" | "WEIR_S3_SECRET_ACCESS_KEY", string>
+  >;
   /** Stops answering, and keeps its data. */
   stop(): Promise<void>;
   /** Starts again at the same address. */
@@ -25,6 +31,7 @@ export async function startS3TestServer(): Promise<S3TestServer> {
   };
   const first = await run(0);
   const { port } = first;
+  const endpoint = `http://127.0.0.1:${port}`;
   let running: S3rver | null = first.server;
   const stop = async () => {
     await running?.close();
@@ -33,11 +40,17 @@ export async function startS3TestServer(): Promise<S3TestServer> {
   return {
     settings: {
       bucket: BUCKET,
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint,
       region: "us-east-1",
-      accessKeyId: new Secret("S3RVER"),
-      secretAccessKey: new Secret("S3RVER"),
+      accessKeyId: new Secret(KEY),
+      secretAccessKey: new Secret(KEY),
       isPathStyle: true,
+    },
+    env: {
+      WEIR_S3_BUCKET: BUCKET,
+      WEIR_S3_ENDPOINT: endpoint,
+      WEIR_S3_ACCESS_KEY_ID: KEY,
+      WEIR_S3_SECRET_ACCESS_KEY: KEY,
     },
     stop,
     async start() {

@@ -2,6 +2,7 @@ import { createReadStream, type Dirent } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { PROCESSES } from "../../platform/data-folder.ts";
 import { Hashing, type IndexedObject } from "./object-index.ts";
 
 /** A file of the data folder, by its path in it. */
@@ -35,7 +36,8 @@ export class FrozenFiles {
 
   /** Give every file that is there now a second name. */
   async look(): Promise<void> {
-    for (const name of KEPT) await this.#linkAll(join(this.#dataFolder, name));
+    for (const folder of [this.#dataFolder, ...(await processFolders(this.#dataFolder))])
+      for (const name of KEPT) await this.#linkAll(join(folder, name));
   }
 
   /** From here on, only the bytes that are there now count. */
@@ -74,6 +76,12 @@ export class FrozenFiles {
     }
     for (const entry of entries) if (entry.isFile() || entry.isDirectory()) await this.#linkAll(join(path, entry.name));
   }
+}
+
+/** Of the media processes behind the first, which keep the same files as a single one. */
+async function processFolders(dataFolder: string): Promise<string[]> {
+  const folder = join(dataFolder, PROCESSES);
+  return ((await entriesOf(folder)) ?? []).filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }
 
 /** Null for what is not a folder. */

@@ -48,7 +48,8 @@ export async function connectionTo(
   isServerRunning: boolean,
   opened: AsyncDisposableStack,
 ): Promise<pg.ClientConfig> {
-  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl.reveal() };
+  const url = config.databaseDirectUrl ?? config.databaseUrl;
+  if (url !== null) return { connectionString: url.reveal() };
   if (isServerRunning) return { ...embeddedAddress(dataFolder) };
   const postgres = await startEmbeddedPostgres({ dataFolder, clock, log });
   opened.defer(() => postgres.close());

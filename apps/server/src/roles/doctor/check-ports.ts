@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Listener } from "../../platform/listener.ts";
+import type { Config } from "../config.ts";
 import { listenersOf } from "../listeners.ts";
+import { webrtcPortOf } from "../process-share.ts";
 import { type Check, type Finding, lookAt, notChecked, ok, problem } from "./finding.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
@@ -48,7 +50,7 @@ async function answering({ name, host, port }: Listener): Promise<Finding> {
 /** Whether a packet by UDP to an own address arrives, on the port that WebRTC uses. A firewall elsewhere is only seen from outside. */
 export const checkUdp: Check = async ({ config, isRunning }) => {
   const { webrtc, stun, srt } = listenersOf(config);
-  const wanted = [webrtc, stun, srt].filter((one) => one !== null);
+  const wanted = [webrtc, ...furtherWebrtc(config), stun, srt].filter((one) => one !== null);
   if (wanted.length === 0) return [];
   if (isRunning)
     return [notChecked("UDP", "a server has the ports: try them from another machine with weir doctor --from-outside")];
@@ -56,6 +58,14 @@ export const checkUdp: Check = async ({ config, isRunning }) => {
     wanted.map((listener) => lookAt(`${listener.name} port`, () => udpArrives(`${listener.name} port`, listener))),
   );
 };
+
+/** Of the media processes behind the first. */
+function furtherWebrtc(config: Config): (Listener | null)[] {
+  const further = config.roles.includes("media") ? config.mediaProcesses - 1 : 0;
+  return Array.from({ length: further }, (_, index) => {
+    return listenersOf({ ...config, webrtcPort: webrtcPortOf(config.webrtcPort, index + 2) }).webrtc;
+  });
+}
 
 async function udpArrives(about: string, listener: Listener): Promise<Finding> {
   const receiver = await listener.openUdp();

@@ -5,8 +5,11 @@ import { type Check, type Finding, ok, problem, warning } from "./finding.ts";
 export const checkSettings: Check = async ({ config, env }) => {
   const found: Finding[] = unknownSettings(env).map((sentence) => warning("settings", sentence));
   const { tlsCert, tlsKey, publicUrl, trustedProxies, s3Bucket, s3Redirects, roles, databaseUrl, host } = config;
+  const { turnUrls, turnSecret } = config;
   const say = (sentence: string) => found.push(problem("settings", sentence));
   if ((tlsCert === null) !== (tlsKey === null)) say("WEIR_TLS_CERT and WEIR_TLS_KEY go together: set both, or none");
+  if ((turnUrls === null) !== (turnSecret === null))
+    say("WEIR_TURN_URLS and WEIR_TURN_SECRET go together: set both, or none");
   if (s3Redirects && s3Bucket === null)
     say(
       "WEIR_S3_REDIRECTS is 1 and WEIR_S3_BUCKET is not set, so there is no store to redirect to: set the bucket, or remove it",

@@ -126,9 +126,7 @@ test.runIf(isRoot)("fault 4: the disk is full", async () => {
 test("fault 5: the key of the S3 store is wrong", async () => {
   const s3 = await startS3TestServer();
   try {
-    const { bucket, endpoint } = s3.settings;
-    const keys = { WEIR_S3_ACCESS_KEY_ID: "S3RVER", WEIR_S3_SECRET_ACCESS_KEY: "S3RVER" };
-    const env = await settings({ WEIR_S3_BUCKET: bucket, WEIR_S3_ENDPOINT: endpoint, ...keys });
+    const env = await settings(s3.env);
     expect(await complaints(env)).toEqual([]);
     const found = await complaints({ ...env, WEIR_S3_ACCESS_KEY_ID: "another-key" });
     expect(found).toEqual([
@@ -284,6 +282,14 @@ test("fault 12 of a running server, which tells nobody else how requests arrive"
     await app.close();
     await lock?.release();
   }
+});
+
+test("a TURN server that does not answer is named, and its secret is not", async () => {
+  const urls = `turn:127.0.0.1:${await freePort()}?transport=tcp`;
+  const found = await complaints(await settings({ WEIR_TURN_URLS: urls, WEIR_TURN_SECRET: "secret-of-coturn" }));
+  expect(found).toEqual([`${urls} does not answer (ECONNREFUSED): start it, open its port, or correct WEIR_TURN_URLS`]);
+  const alone = await complaints(await settings({ WEIR_TURN_SECRET: "secret-of-coturn" }));
+  expect(alone).toEqual(["WEIR_TURN_URLS and WEIR_TURN_SECRET go together: set both, or none"]);
 });
 
 test("settings that contradict each other are named before a start", async () => {

@@ -13,6 +13,7 @@ import { checkEncoder, checkLibsrt } from "./check-media.ts";
 import { checkPorts, checkUdp } from "./check-ports.ts";
 import { checkSettings } from "./check-settings.ts";
 import { checkStore } from "./check-store.ts";
+import { checkTurn } from "./check-turn.ts";
 import { type Finding, problem } from "./finding.ts";
 
 export type { Finding } from "./finding.ts";
@@ -36,6 +37,7 @@ export async function examine(env: NodeJS.ProcessEnv, clock: Clock): Promise<Fin
     checkStore(patient),
     checkEncoder(patient),
     checkLibsrt(patient),
+    checkTurn(patient),
   ]);
   const clockFindings = await checkClock(patient, database.aheadMs);
   return [...first.flat(), ...ports, ...database.findings, ...others.flat(), ...clockFindings];

@@ -218,6 +218,42 @@ test("while the object store is away, what it does not have comes from the spool
   expect((await rig.fetch(`${SOURCE}/${init}`)).status).toBe(200);
 });
 
+test("one client's requests for old segments hold a bounded part of the memory, and others get theirs", async () => {
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5, frameBytes: 30_000 });
+  await recorded();
+  await rig.send(publication, { seconds: 20, clockAt: 5, frameBytes: 30_000 });
+  await recorded();
+  await rig.send(publication, { seconds: 40, clockAt: 25 });
+  const { length } = await until(async () => {
+    const bytes = await rig.bytes(`${SOURCE}/d7.m4s`);
+    return (await rig.fetch(`${SOURCE}/7.m4s`)).status === 404 ? bytes : null;
+  }, "a segment that has left the memory");
+  expect(length).toBeGreaterThan(1_700_000);
+  const held = Promise.withResolvers<void>();
+  const read = rig.store.read.bind(rig.store);
+  rig.store.read = async (...args) => {
+    await held.promise;
+    return read(...args);
+  };
+  await until(() => rig.plane.figures.unsealedChapters === 0, "everything in the object store");
+  const ask = async (client: string) => {
+    const answer = await rig.fetch(`${SOURCE}/d6.m4s`, { headers: { "x-forwarded-for": client } });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const statuses: number[] = [];
+  const greedy = Array.from({ length: 60 }, async () => statuses.push(await ask("203.0.113.9")));
+  const served = Math.floor((64 * 1024 * 1024) / length);
+  await until(() => statuses.length >= 60 - served, "refusals");
+  expect(new Set(statuses)).toEqual(new Set([503]));
+  const other = ask("203.0.113.10");
+  held.resolve();
+  expect(await other).toBe(200);
+  await Promise.all(greedy);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(served);
+});
+
 test("a viewer without the right to the stream gets nothing of what was, and nobody new after a revocation", async () => {
   await broadcast(25);
   expect((await rig.fetch(`${SOURCE}/d1.m4s`)).status).toBe(200);

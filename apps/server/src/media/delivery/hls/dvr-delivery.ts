@@ -1,11 +1,12 @@
+import type { ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { codingFor } from "../../../platform/http/content-coding.ts";
 import type { CodedText } from "../../../platform/http/shared-text.ts";
-import { Places } from "../../../platform/limits/places.ts";
+import { Places, type PlacesSettings } from "../../../platform/limits/places.ts";
 import type { Slices } from "../../../platform/slices.ts";
 import { ObjectNotFound } from "../../../platform/storage/object-store.ts";
 import type { DvrRecording, MediaCatalogue } from "../../../ports/index.ts";
-import { type DvrList, ENDED, type PlacedSegment } from "../../dvr/dvr-list.ts";
+import { type DvrList, ENDED, type ListedSegment } from "../../dvr/dvr-list.ts";
 import { storedList } from "../../dvr/earlier-rows.ts";
 import type { ListText } from "../../dvr/list-text.ts";
 import { DVR_I_FRAMES, DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
@@ -30,8 +31,10 @@ import { type FileAddress, renditionAddresses } from "./hls-addresses.ts";
 import { PLAYLIST_TYPE } from "./hls-answers.ts";
 
 const MAX_RESPONSES_PER_CLIENT = 200;
-/** Segments in memory for slow clients have a bound: one that is larger than this is not served from here. */
+/** One that is larger than this is not served from here. */
 const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
+/** Of segments in memory until slow clients have read them. */
+const MAX_HELD_BYTES = { inAll: 256 * 1024 * 1024, perHolder: 64 * 1024 * 1024 };
 const MAX_INITS = 1_000;
 /** Lists of ended sessions, by their segments: some 50 bytes each. */
 const MAX_SEGMENTS = 300_000;
@@ -42,6 +45,8 @@ export interface DvrDeliverySettings {
   readonly slices: Slices;
   /** Concurrent responses that may hold a stored segment. */
   readonly maxReads: number;
+  /** Of segments that wait in responses; 256 MB in all and 64 MB per client if left out. */
+  readonly maxHeldBytes?: PlacesSettings;
 }
 
 /** Sessions that viewers go back in: the same names and numbers while they are live and after, wherever the bytes are now. */
@@ -50,6 +55,8 @@ export class DvrDelivery {
   readonly #reads = new SharedReads();
   readonly #inits = new LRUCache<string, Uint8Array>({ max: MAX_INITS });
   readonly #responses: Places;
+  /** Bytes that responses hold. */
+  readonly #held: Places;
   readonly #ended = new LRUCache<string, { readonly media: OpenMedia; readonly list: DvrList }>({
     maxSize: MAX_SEGMENTS,
     sizeCalculation: ({ list }) => Math.min(MAX_SEGMENTS, Math.max(1, list.length)),
@@ -58,19 +65,22 @@ export class DvrDelivery {
   constructor(settings: DvrDeliverySettings) {
     this.#settings = settings;
     this.#responses = new Places({ inAll: settings.maxReads, perHolder: MAX_RESPONSES_PER_CLIENT });
+    this.#held = new Places(settings.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
   /** The list of a live session, as it is now. */
   playlist(asked: MediaRequest<FileAddress>, source: LiveSource, dvr: SessionDvr, cache: string): void | Promise<void> {
-    const { req, res, address } = asked;
+    const { req, res, address, caching } = asked;
+    const isDelta = address.skip === true;
     const send = (): void => {
-      const text = dvr.text(address.rendition, address.skip === true, codingOf(asked));
+      const text = dvr.text(address.rendition, isDelta, codingOf(asked));
       if (!text) return dvr.isReady ? sendNotFound(res) : sendUnavailable(res);
       source.sent.bytes += text.bytes.byteLength;
       source.sent.responses.playlist++;
-      sendCoded(req, res, PLAYLIST_TYPE, cache, text);
+      // A cache that ignores queries would give it to a client that has nothing to merge it with.
+      sendCoded(req, res, PLAYLIST_TYPE, isDelta ? caching.fresh : cache, text);
     };
-    const unrendered = [...dvr.unrendered(address.rendition)];
+    const unrendered = [...dvr.unrendered(address.rendition, isDelta)];
     if (unrendered.length < 2) return send();
     return this.#settings.slices.forEach(unrendered, (render) => render(), { lookEvery: 1 }).then(send);
   }
@@ -149,8 +159,8 @@ export class DvrDelivery {
   }
 
   async #iFramesOf(list: DvrList, media: OpenMedia): Promise<ListText | null> {
-    await this.#settings.slices.forEach(list.unrenderedIFrames(), (render) => render(), { lookEvery: 1 });
-    return list.iFrames({ ...ENDED, targetDuration: longestOf(media) });
+    await this.#settings.slices.forEach(list.keyframes.unrendered(), (render) => render(), { lookEvery: 1 });
+    return list.keyframes.text({ ...ENDED, targetDuration: longestOf(media) });
   }
 
   async #recording(streamId: string, sessionId: string | null) {
@@ -178,7 +188,7 @@ export class DvrDelivery {
   async #send(
     asked: MediaRequest<FileAddress>,
     sessionId: string,
-    segment: PlacedSegment | null,
+    segment: ListedSegment | null,
     sources: readonly SegmentSource[],
   ): Promise<number> {
     const { req, res, address, client, caching } = asked;
@@ -190,11 +200,10 @@ export class DvrDelivery {
       sendNotFound(res);
       return 0;
     }
-    if (!this.#responses.take(client)) {
+    if (!this.#begin(res, client, place.length)) {
       sendBusy(res, "too many concurrent downloads");
       return 0;
     }
-    res.on("close", () => this.#responses.giveBack(client));
     const row = { ...segment, ...place, startTicks: 0, durationTicks: 0, gap: false, init: segment.init ?? "" };
     try {
       const bytes = await this.#reads.read(`${sessionId}/${rendition}/${segment.msn}`, () =>
@@ -208,6 +217,20 @@ export class DvrDelivery {
       sendNotFound(res);
       return 0;
     }
+  }
+
+  /** False if too many responses hold segments, or too much of them. */
+  #begin(res: ServerResponse, client: string, bytes: number): boolean {
+    if (!this.#held.take(client, bytes)) return false;
+    if (!this.#responses.take(client)) {
+      this.#held.giveBack(client, bytes);
+      return false;
+    }
+    res.on("close", () => {
+      this.#held.giveBack(client, bytes);
+      this.#responses.giveBack(client);
+    });
+    return true;
   }
 
   async #sendInit(asked: MediaRequest<FileAddress>, sources: readonly SegmentSource[]): Promise<void> {

@@ -31,12 +31,17 @@ export interface MediaPlace {
   readonly part: number | null;
 }
 
+const LIST = /index\.m3u8|iframes\.m3u8|dvr\.m3u8|dvr-iframes\.m3u8/;
+const MEDIA = /init-[0-9a-f]{8}\.mp4|d\d{1,15}\.m4s|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s|gap\.m4s/;
+const RENDITION = /s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})/;
+
 /**
  * The only accepted spelling of each URL, without escapes, empty or dot segments, backslashes and fragments: a cache that normalizes paths
  * differently must not check access for one URL and serve another.
  */
-const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:index\.m3u8|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|iframes\.m3u8|dvr\.m3u8|dvr-iframes\.m3u8|init-[0-9a-f]{8}\.mp4|d\d{1,15}\.m4s|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s|gap\.m4s))(?:\?[^#]*)?$/;
+const ADDRESS = new RegExp(
+  `^(?:/asset)?/hls/([a-z0-9]{4,64})/(?:index\\.m3u8|${RENDITION.source}/(${LIST.source}|${MEDIA.source}))(?:\\?[^#]*)?$`,
+);
 
 /**
  * Parses the path of an HLS request: `/hls/{playbackId}/index.m3u8` or `…/s/{token}/{timeline}/{rendition}/{file}`, both under `/asset` as well. Null

@@ -63,3 +63,18 @@ test("a request is answered once nothing was published for as long as it allows,
   clock.advance(2000);
   expect(answered).toEqual(["list", "next list", "part"]);
 });
+
+test("of long segments a request is answered after 9 s, before hls.js gives up", () => {
+  const clock = new ManualClock();
+  const waits = new PlaylistWaits(clock, silentLog);
+  const rendition = new LiveRendition("source", 0, { seconds: 4 }, clock);
+  let isAnswered = false;
+  const done = () => {
+    isAnswered = true;
+  };
+  waits.until(rendition, { asked: request(), isMet: () => false, done, full: () => expect.fail() });
+  clock.advance(8_750);
+  expect(isAnswered).toBe(false);
+  clock.advance(250);
+  expect(isAnswered).toBe(true);
+});

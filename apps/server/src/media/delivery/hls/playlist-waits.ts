@@ -5,6 +5,8 @@ import type { MediaRequest } from "../http/media-request.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
 const MAX_WAIT_TARGET_DURATIONS = 3;
+/** hls.js takes a request for a failure when its answer has not begun after 10 s. */
+const MAX_WAIT_MS = 9_000;
 /** How long after the expected first segment a joining player gets the playlist as it is: a rung may still be empty. */
 export const JOIN_MARGIN_MS = 1000;
 
@@ -39,8 +41,8 @@ interface HeldRequests {
 }
 
 /**
- * Holds requests until a rendition has the requested media, for at most three target durations (RFC 8216bis 6.2.5.2). Hundreds of waits start and
- * end with each part, so they share one listener per rendition and one timer.
+ * Holds requests until a rendition has the requested media, for at most three target durations (RFC 8216bis 6.2.5.2) and 9 s. Hundreds of waits
+ * start and end with each part, so they share one listener per rendition and one timer.
  */
 export class PlaylistWaits {
   readonly #clock: Clock;
@@ -62,7 +64,8 @@ export class PlaylistWaits {
     if (wait.isMet() || rendition.hasEnded) return wait.done();
     const place = this.#places.take(wait.asked.client, wait.asked.address.playbackId);
     if (!place) return wait.full();
-    const withinMs = wait.withinMs ?? MAX_WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000;
+    const withinMs =
+      wait.withinMs ?? Math.min(MAX_WAIT_MS, MAX_WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000);
     const since = this.#clock.monotonic();
     this.#heldFor(rendition).waiting.push({ wait, place, since, until: since + withinMs });
   }

@@ -1,5 +1,5 @@
 import { ObjectNotFound } from "../../../platform/storage/object-store.ts";
-import type { PlacedSegment } from "../../dvr/dvr-list.ts";
+import type { ListedSegment } from "../../dvr/dvr-list.ts";
 import type { SessionDvr } from "../../dvr/session-dvr.ts";
 import { readFirst } from "../../stored/session-media.ts";
 import {
@@ -40,7 +40,7 @@ export class DvrStills {
   }
 }
 
-async function keyframeOf(dvr: SessionDvr, rendition: string, segment: PlacedSegment): Promise<Keyframe | null> {
+async function keyframeOf(dvr: SessionDvr, rendition: string, segment: ListedSegment): Promise<Keyframe | null> {
   const { msn, init, place } = segment;
   const live = dvr.inWindow(rendition, msn);
   // A copy, because the segment's memory is reused.

@@ -20,9 +20,13 @@ type StillTarget =
       readonly format: StillFormat;
     };
 
+const PICTURE = /(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)/;
+const OF_TIMELINE = /(?:(thumbnails|keyframes)\.vtt|storyboard_(\d{1,3})\.jpg|s\/([\w-]{1,64})\/(\d{1,15})\.jpg)/;
+
 /** As strict as the URLs of media. */
-const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)|thumbnails\/(?:(thumbnails|keyframes)\.vtt|storyboard_(\d{1,3})\.jpg|s\/([\w-]{1,64})\/(\d{1,15})\.jpg))(?:\?[^#]*)?$/;
+const ADDRESS = new RegExp(
+  `^(?:/asset)?/hls/([a-z0-9]{4,64})/(?:${PICTURE.source}|thumbnails/${OF_TIMELINE.source})(?:\\?[^#]*)?$`,
+);
 
 /**
  * Parses the path of a thumbnail: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each also as `.png`,

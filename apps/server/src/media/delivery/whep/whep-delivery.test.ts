@@ -33,7 +33,7 @@ async function openLive({ rungBps, ...shape }: LiveShape = { audio: false }) {
   const peers = new FakePeers();
   const refuse = { offer: async () => ({ status: 401, sentence: "no" }) as const };
   rig.plane.serveWebrtc({
-    ...{ publish: refuse, peers, stunPort: null },
+    ...{ publish: refuse, peers, stunPort: null, turn: null },
     address: { addresses: ["203.0.113.5"], host: "0.0.0.0", port: PORT },
   });
   const { publication } = rig.publish();
@@ -113,6 +113,26 @@ describe("WHEP", () => {
     expect(live.peers.peers).toEqual([]);
     expect((await live.watch({ "service-access-key": "good" })).status).toBe(201);
     expect(live.rig.playbackGate.opened.at(-1)?.viewer.protocol).toBe("whep");
+  });
+
+  it("tells the relays to those whom it would let watch, and counts nobody for it", async () => {
+    await using live = await openLive();
+    const ask = async (headers: Record<string, string> = {}, name = "playstream1") => {
+      const answer = await live.rig.fetch(`/webrtc/${name}/ice-servers`, { headers });
+      return [answer.status, await answer.text()];
+    };
+    live.rig.playbackGate.policy = "webhook";
+    const refused = [
+      await ask({ "service-access-key": "bad" }),
+      await ask({}, "unknown1"),
+      await ask({}, "Stream-Key"),
+    ];
+    expect(new Set(refused.map(String)).size).toBe(1);
+    expect(refused[0]?.[0]).toBe(403);
+    expect(await ask({ "service-access-key": "good" })).toEqual([200, '{"iceServers":[]}']);
+    expect(live.peers.peers).toEqual([]);
+    live.publication.end("clean-stop", "done");
+    expect((await ask({ "service-access-key": "good" }))[0]).toBe(404);
   });
 
   it("refuses offline streams and recordings", async () => {

@@ -1,7 +1,8 @@
 import type { Clock } from "../../../platform/clock.ts";
-import type { OtherNodes } from "../../../platform/cluster/index.ts";
+import type { NodePlace, OtherNodes } from "../../../platform/cluster/index.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
+import type { LiveContent } from "../../../ports/index.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
 import { TICKS_PER_SECOND } from "../../packet.ts";
 import type { WebrtcAddress } from "../../webrtc/advertised-addresses.ts";
@@ -11,10 +12,11 @@ import type {
   OfferElsewhere,
   OfferRefusal,
   OfferRequest,
-  OfferTaker,
-} from "../../webrtc/webrtc-endpoint.ts";
+  ViewerTaker,
+  WebrtcRequest,
+} from "../../webrtc/webrtc-offer.ts";
 import type { WebrtcPeers } from "../../webrtc/webrtc-process.ts";
-import type { Refusal, Viewing } from "../front/admission.ts";
+import type { Admission, Refusal, Viewing } from "../front/admission.ts";
 import type { Admissions } from "../front/admissions.ts";
 import { readGiven } from "../front/given-admission.ts";
 import { HttpAccess } from "../http/http-access.ts";
@@ -39,8 +41,15 @@ export interface WhepDeliverySettings {
   readonly others: OtherNodes | null;
 }
 
+interface Admitted {
+  readonly admission: Admission;
+  readonly content: LiveContent;
+  /** The live session, or the place of the node that has it. */
+  readonly session: WhepSession | NodePlace;
+}
+
 /** WHEP: admits viewers with the same gate as HLS, and sends a live session's video and audio by WebRTC. */
-export class WhepDelivery implements OfferTaker {
+export class WhepDelivery implements ViewerTaker {
   readonly #settings: WhepDeliverySettings;
   readonly #feeds = new Map<string, WhepFeed>();
   #viewerCount = 0;
@@ -57,23 +66,16 @@ export class WhepDelivery implements OfferTaker {
     for (const feed of this.#feeds.values()) feed.close();
   }
 
+  async refusalOf(request: WebrtcRequest): Promise<OfferRefusal | null> {
+    const admitted = await this.#admit(request, null);
+    return "status" in admitted ? admitted : null;
+  }
+
   async offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal | OfferElsewhere> {
-    const { name: playbackId, req, url, admitted } = request;
-    if (!PLAYBACK_ID.test(playbackId)) return DENIED;
-    const { admissions, proxies, sessions, others } = this.#settings;
-    const address = { playbackId, protocol: "whep", token: null, step: "open" } as const;
-    const given = readGiven(admitted);
-    const admission = await admissions.admit(new HttpAccess(req, url, address, proxies, given));
-    if (typeof admission === "string") return refusals[admission];
-    const { content } = admission;
-    if (content.kind !== "live") return OFFLINE;
-    const session = sessions.sessionOf(playbackId);
-    if (!session || session.isFinished || session.isLeft) {
-      const place = given ? null : others?.placeOf(content.streamId, content.place);
-      if (place) return { place, viewer: admission.handOver(content) };
-      admission.missed();
-      return OFFLINE;
-    }
+    const admitted = await this.#admit(request, request.admitted);
+    if ("status" in admitted) return admitted;
+    const { admission, content, session } = admitted;
+    if ("address" in session) return { place: session, viewer: admission.handOver(content) };
     const feed = this.#feedOf(session);
     feed.enter();
     await new Promise<void>((resolve) => untilTracks(this.#settings.clock, () => feed.isDecided, resolve));
@@ -88,6 +90,24 @@ export class WhepDelivery implements OfferTaker {
     // As for HLS: a player asks again after 404, and gives WebRTC up for good after 406.
     if (!hasMedia) return OFFLINE;
     return refusal === null ? DENIED : { status: 406, sentence: refusal };
+  }
+
+  /** An admitted viewer of a stream that is live, here or on another node. `by`: the node that admitted the viewer. */
+  async #admit({ name: playbackId, req, url }: WebrtcRequest, by: string | null): Promise<Admitted | OfferRefusal> {
+    if (!PLAYBACK_ID.test(playbackId)) return DENIED;
+    const { admissions, proxies, sessions, others } = this.#settings;
+    const address = { playbackId, protocol: "whep", token: null, step: "open" } as const;
+    const given = readGiven(by);
+    const admission = await admissions.admit(new HttpAccess(req, url, address, proxies, given));
+    if (typeof admission === "string") return refusals[admission];
+    const { content } = admission;
+    if (content.kind !== "live") return OFFLINE;
+    const session = sessions.sessionOf(playbackId);
+    if (session && !session.isFinished && !session.isLeft) return { admission, content, session };
+    const place = given ? null : others?.placeOf(content.streamId, content.place);
+    if (place) return { admission, content, session: place };
+    admission.missed();
+    return OFFLINE;
   }
 
   #answer(

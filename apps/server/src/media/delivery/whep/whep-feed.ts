@@ -197,7 +197,6 @@ export class WhepFeed implements TimelineSink, WebrtcViewers {
       ...{ clock, log: this.#log, children: transcoding.children },
       source: { codec, config: Buffer.from(config).toString("base64"), sampleRate, channels },
       target: { codec: "opus", channels: 2, bitrateBps: OPUS_BPS },
-      onReady: () => {},
       onPacket: (pts, data) => {
         const time = (pts * OPUS_RATE) / TICKS_PER_SECOND;
         const shape = { trackId: track.id, kind: "audio", duration: 0, isIndependent: true } as const;

@@ -26,8 +26,10 @@ export interface PullPublisherSettings {
   readonly onLeftOut: (sentence: string | null) => void;
 }
 
-/** `ended`: the source has no more. `lost`: it failed, or the hub closed it, for a reason that is told. */
-export type PullEnd = { readonly how: "ended" } | { readonly how: "lost"; readonly reason: string };
+/** `ended`: the source has no more. `lost`: it failed, or the hub closed it, for a reason that is told. `mediaMs`: for so long it brought media. */
+export type PullEnd =
+  | { readonly how: "ended" }
+  | { readonly how: "lost"; readonly reason: string; readonly mediaMs: number };
 
 /** One connection to a source, as a publish connection: the server's own key, and the media that the source sends. */
 export class PullPublisher<Piece> implements PublishWire {
@@ -39,6 +41,8 @@ export class PullPublisher<Piece> implements PublishWire {
   readonly #packets: SourceReader<Piece>;
   readonly #over = new AbortController();
   #reason = "The connection was closed.";
+  /** On the monotonic clock; null before it publishes. */
+  #publishingSince: number | null = null;
   #leftOut: string | null = null;
   #judging: Timer | null = null;
 
@@ -73,9 +77,14 @@ export class PullPublisher<Piece> implements PublishWire {
     return this.#clock.repairs;
   }
 
+  get leftOut(): string | null {
+    return this.#packets.leftOut;
+  }
+
   /** Publishes all of it. Resolves when that is over. */
   async run(media: AsyncIterable<Piece>, streamKey: string): Promise<PullEnd> {
     let isWhole = false;
+    let mediaMs = 0;
     try {
       for await (const piece of media) {
         if (!this.#connection.isPublishing) await this.#begin(streamKey);
@@ -90,11 +99,12 @@ export class PullPublisher<Piece> implements PublishWire {
       if (error instanceof UnclearEnd && this.#paced.isAhead) isWhole = await this.#drain().catch(() => false);
       else this.#fail(error);
     } finally {
+      mediaMs = this.#mediaMs;
       this.#stop();
       this.#packets.close();
       this.#connection.gone();
     }
-    return isWhole ? { how: "ended" } : { how: "lost", reason: this.#reason };
+    return isWhole ? { how: "ended" } : { how: "lost", reason: this.#reason, mediaMs };
   }
 
   /** Ends it, because the stream is no longer pulled here. */
@@ -114,8 +124,10 @@ export class PullPublisher<Piece> implements PublishWire {
   paceChanged(): void {}
 
   accept(): void {
+    const { clock } = this.#settings.publishing;
     this.#paced.goOn();
-    this.#judging = this.#settings.publishing.clock.after(TRACK_WITHIN_MS, () => this.#judge());
+    this.#publishingSince = clock.monotonic();
+    this.#judging = clock.after(TRACK_WITHIN_MS, () => this.#judge());
     this.#settings.onPublishing();
   }
 
@@ -129,6 +141,11 @@ export class PullPublisher<Piece> implements PublishWire {
 
   destroy(): void {
     this.#stop();
+  }
+
+  get #mediaMs(): number {
+    if (this.#publishingSince === null || this.#packets.missing !== null) return 0;
+    return this.#settings.publishing.clock.monotonic() - this.#publishingSince;
   }
 
   #tellLeftOut(): void {

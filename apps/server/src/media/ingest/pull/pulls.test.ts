@@ -26,7 +26,14 @@ function withStray(n: number): Buffer {
 function rig({ file = TS as Buffer | null, isChunked = false } = {}) {
   const ingest = new IngestRig();
   const told: string[] = [];
-  const state = { leases: [] as PullLease[], source: SOURCE as PullSource | "busy" | null, open: 0, most: 0, calls: 0 };
+  const state = {
+    leases: [] as PullLease[],
+    source: SOURCE as PullSource | "busy" | null,
+    open: 0,
+    most: 0,
+    calls: 0,
+    hangUp: () => {},
+  };
   const gate: PullGate = {
     claim: async () => state.leases,
     source: async () => state.source,
@@ -38,6 +45,7 @@ function rig({ file = TS as Buffer | null, isChunked = false } = {}) {
     const response = new PassThrough();
     response.once("close", () => state.open--);
     signal.addEventListener("abort", () => response.destroy());
+    state.hangUp = () => response.destroy();
     Object.assign(response, {
       headers: isChunked ? { "transfer-encoding": "chunked" } : file ? { "content-length": file.byteLength } : {},
       complete: true,
@@ -108,12 +116,14 @@ it("a file whose length is not told ends as others do", async () => {
 });
 
 it("tracks that are not taken are told while it is pulled", async () => {
-  const { told, state, settle } = rig({ file: TWO_LANGUAGES });
+  const { ingest, told, state, settle } = rig({ file: TWO_LANGUAGES });
   state.leases = [lease(1)];
   await settle(2_000);
+  const { publisher } = ingest.publication;
   for (let i = 0; i < 30; i++) await settle(50);
   const sentence = "The source also has 1 further audio track. Weir takes its first video and its first audio alone.";
   expect(told.slice(0, 3)).toEqual(["connecting", "pulling", `pulling: ${sentence}`]);
+  expect(publisher.leftOut).toBe(sentence);
 });
 
 it("a pull that is started a hundred times is one connection at a time, and none in the end", async () => {
@@ -178,6 +188,18 @@ it("a source that has no stream is tried again after growing delays, of at most 
   expect(delays.at(-1)).toBeGreaterThan(55);
   expect(delays.at(-1)).toBeLessThan(65);
   expect(told[1]).toContain("neither an HLS playlist");
+});
+
+it("a source that ends its connection again and again, after some seconds of media, is asked again soon each time", async () => {
+  const { state, settle } = rig({ file: null });
+  state.leases = [lease(1)];
+  for (let nth = 1; nth <= 10; nth++) {
+    for (let second = 0; second < 8; second++) await settle(1_000);
+    expect([state.calls, state.open]).toEqual([nth, 1]);
+    state.hangUp();
+    for (let second = 0; second < 3; second++) await settle(1_000);
+    expect(state.calls).toBe(nth + 1);
+  }
 });
 
 it("a broadcaster who takes the stream over keeps it: the source is not connected to meanwhile", async () => {

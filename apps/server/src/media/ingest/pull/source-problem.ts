@@ -25,6 +25,11 @@ const untrusted = (why: string): string => `The source cannot be trusted: ${why}
 /** Why no connection to a source was made. */
 export function connectionProblem(error: Error): string {
   const { sentence, isRefused } = failureOf(error);
+  return failedFor(sentence, isRefused);
+}
+
+/** The same of a failure that is a sentence already. */
+export function failedFor(sentence: string, isRefused: boolean): string {
   if (isRefused) return notCalled(sentence);
   return sentence.includes("certificate") ? untrusted(sentence) : UNREACHABLE;
 }

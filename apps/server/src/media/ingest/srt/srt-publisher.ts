@@ -107,6 +107,10 @@ export class SrtPublisher implements PublishWire, SrtGuestHandler {
     return this.#link.state;
   }
 
+  get leftOut(): string | null {
+    return this.#packets.leftOut;
+  }
+
   gone(reason: string, isWanted: boolean): void {
     if (this.#connection.isPublishing) this.#finish();
     if (isWanted) this.#connection.stop();

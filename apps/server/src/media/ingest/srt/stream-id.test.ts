@@ -24,6 +24,10 @@ test.each([
   `#!::h=live/${KEY},m=publish`,
   `#!::u=${KEY},m=publish`,
   `#!:{r=${KEY},m=publish}`,
+  `%23!::r=live/${KEY},m=publish`,
+  `%23%21%3A%3Ar%3D${KEY}%2Cm%3Dpublish`,
+  `publish%3Alive%2F${KEY}`,
+  `${KEY}?token=50%`,
 ])("%j asks to publish", (streamId) => {
   expect(readStreamId(streamId)).toEqual({ kind: "publish", streamKey: KEY });
 });
@@ -40,7 +44,8 @@ test.each([`read:${KEY}`, `play:${KEY}`, `#!::r=${KEY},m=play`, `${KEY},mode:req
 });
 
 test("a path that climbs never ends at a key", () => {
-  expect(readStreamId(`live/../${KEY}`)).toEqual({ kind: "publish", streamKey: ".." });
+  for (const climb of ["..", "%2e%2E"])
+    expect(readStreamId(`live/${climb}/${KEY}`)).toEqual({ kind: "publish", streamKey: ".." });
 });
 
 test("any text is read", () => {

@@ -15,10 +15,11 @@ const PUBLISH_MODES = ["publish", "request", "bidirectional"];
  * `KEY` · `live/KEY` · `host/live/KEY` · `publish:KEY` · `publish:live/KEY:user:password` · `KEY.stream,mode:publish,token:T` · `KEY?token=T` ·
  * `#!::r=KEY,m=publish` · `#!::h=live/KEY` · `#!::u=KEY` · `#!:{…}`
  *
- * What follows the key is ignored. The result may still be any text: `PublishConnection` checks it.
+ * Each may be percent-encoded, as in a URL, which FFmpeg sends as it is written. What follows the key is ignored. The result may still be any text:
+ * `PublishConnection` checks it.
  */
 export function readStreamId(streamId: string): StreamIdRequest {
-  const id = streamId.replaceAll("\0", "").trim();
+  const id = decoded(streamId).replaceAll("\0", "").trim();
   if (id === "") return { kind: "empty" };
   return STANDARD.test(id) ? readStandard(id.replace(STANDARD, "")) : readPlain(id);
 }
@@ -52,6 +53,14 @@ function keyIn(text: string): StreamIdRequest {
   if (streamKey === "") return { kind: "empty" };
   // A path that climbs is an attack, whatever it ends with.
   return { kind: "publish", streamKey: parts.includes("..") ? ".." : streamKey };
+}
+
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
 }
 
 function splitOnce(text: string, mark: string): readonly [string, string | null] {

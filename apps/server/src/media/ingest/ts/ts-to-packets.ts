@@ -1,8 +1,9 @@
 import { type TsAudioTrack, type TsFrame, TsReader, type TsVideoTrack } from "@weir/formats/ts";
 import { aacTrackOf, videoTrackOf } from "../../described-track.ts";
 import { FIRST_AUDIO_TRACK, Payload, type PayloadMemory, type Publication, VIDEO_TRACK } from "../../packet.ts";
+import { AwaitedPicture } from "../awaited-picture.ts";
 import { ConvertedSound, type ConvertedSoundSettings } from "../converted-sound.ts";
-import { leftOutSentence, NOTHING_LEFT_OUT } from "../left-out.ts";
+import { leftOutSentence } from "../left-out.ts";
 import { UnsupportedCodec } from "../publish-refusals.ts";
 
 /** WebRTC and the converter know no more. */
@@ -21,9 +22,9 @@ export class TsToPackets {
   readonly #publication: Pick<Publication, "track" | "packet">;
   readonly #settings: TsToPacketsSettings;
   readonly #reader: TsReader;
+  readonly #picture = new AwaitedPicture();
   #sound: { readonly converted: ConvertedSound; readonly codec: TsAudioTrack["codec"] } | null = null;
   #hasTrack = false;
-  #otherSounds = 0;
   #leftOut: string | null = null;
 
   constructor(publication: Pick<Publication, "track" | "packet">, settings: TsToPacketsSettings) {
@@ -35,6 +36,10 @@ export class TsToPackets {
         frame: (frame) => this.#frame(frame),
         unsupported: (medium, name) => {
           throw unsupported(medium, name);
+        },
+        program: ({ video, audio, captions }) => {
+          if (video > 0) this.#picture.announced();
+          this.#leftOut = leftOutSentence({ video: Math.max(0, video - 1), audio: Math.max(0, audio - 1), captions });
         },
       },
       (bytes) => settings.memory.allocate(bytes),
@@ -83,7 +88,7 @@ export class TsToPackets {
   }
 
   #audio({ index, codec, config, sampleRate, channels, language }: TsAudioTrack): void {
-    if (index > 0) return this.#leaveOut(index);
+    if (index > 0) return;
     if (this.#sound && this.#sound.codec !== codec) this.close();
     this.#hasTrack = true;
     if (codec !== "aac") {
@@ -96,16 +101,10 @@ export class TsToPackets {
     this.#publication.track({ ...aacTrackOf(config.slice()), ...(language !== null && { language }) });
   }
 
-  /** Audio tracks have numbers without gaps. */
-  #leaveOut(index: number): void {
-    if (index <= this.#otherSounds) return;
-    this.#otherSounds = index;
-    this.#leftOut = leftOutSentence({ ...NOTHING_LEFT_OUT, audio: index });
-  }
-
   #frame({ kind, index, decode, presentation, isIndependent, data }: TsFrame): void {
     const { memory } = this.#settings;
-    if (index > 0) return memory.release(data);
+    if (kind === "video") this.#picture.settled();
+    else if (index > 0 || this.#picture.leavesOut(presentation)) return memory.release(data);
     const sound = kind === "audio" ? this.#sound : null;
     if (sound) {
       sound.converted.push(presentation, data);

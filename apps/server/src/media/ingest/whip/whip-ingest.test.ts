@@ -8,7 +8,7 @@ import { messageReader } from "../../../platform/pipe-frames.ts";
 import { browserOffer, FakePeers } from "../../testing/fake-peers.ts";
 import { VIDEO } from "../../testing/synthetic-source.ts";
 import type { FromChild, ToChild, TranscodeChildHandler, TranscodeChildren } from "../../transcode/index.ts";
-import type { OfferAnswer } from "../../webrtc/webrtc-endpoint.ts";
+import type { OfferAnswer } from "../../webrtc/webrtc-offer.ts";
 import { IngestRig } from "../ingest-rig.ts";
 import { WhipIngest } from "./whip-ingest.ts";
 
@@ -74,7 +74,8 @@ describe("WHIP", () => {
     handler.frame(picture(12_000, Uint8Array.of(0x41, 1)));
     handler.frame({ kind: "audio", isIndependent: true, time: 9000, data: Uint8Array.of(0xfc) });
     expect(audio.taken.map(({ type }) => type)).toEqual(["start-audio", "audio"]);
-    audio.say({ type: "audio-ready", config: "EZA=" });
+    // The converter has yet to start.
+    expect(rig.publication.tracks.map(({ id }) => id)).toEqual([0, 2, 1]);
     audio.say({ type: "audio", pts: 9000, data: Uint8Array.of(1) });
     handler.frame({ kind: "audio", isIndependent: true, time: 10_800, data: Uint8Array.of(0xfc, 1) });
     const { tracks, packets } = rig.publication;
@@ -95,6 +96,7 @@ describe("WHIP", () => {
     ).toEqual([
       [0, 9000, true, 7],
       [0, 12_000, false, 6],
+      [2, 9000, true, 1],
       [1, 9000, true, 1],
       [2, 10_800, true, 2],
     ]);

@@ -2,7 +2,7 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import type { WebrtcAddress } from "../../webrtc/advertised-addresses.ts";
 import { answerOffer } from "../../webrtc/pending-answer.ts";
-import type { OfferAnswer, OfferRefusal, OfferRequest, OfferTaker } from "../../webrtc/webrtc-endpoint.ts";
+import type { OfferAnswer, OfferRefusal, OfferRequest, OfferTaker } from "../../webrtc/webrtc-offer.ts";
 import type { WebrtcPeers } from "../../webrtc/webrtc-process.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import { WhipPublisher } from "./whip-publisher.ts";

@@ -1,7 +1,7 @@
 import type { LinkMeasure } from "../../../ports/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import { LinkMeter } from "../../webrtc/link-meter.ts";
-import type { OfferRefusal } from "../../webrtc/webrtc-endpoint.ts";
+import type { OfferRefusal } from "../../webrtc/webrtc-offer.ts";
 import type { MediaFrame, PeerReport } from "../../webrtc/webrtc-protocol.ts";
 import { type Broadcaster, PublishConnection, type PublishWire } from "../publish-connection.ts";
 import type { Refusal, RefusalCause } from "../publish-refusals.ts";

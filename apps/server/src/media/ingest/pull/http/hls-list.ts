@@ -17,6 +17,8 @@ const TARGETS_BEHIND = 3;
 /** A list that has not grown for so many target durations is dead; and longer than any server needs to start again. */
 const STALE_TARGETS = 6;
 const MIN_STALE_MS = 30_000;
+/** However short its segments are said to be, a server is not asked more often. */
+const MIN_POLL_MS = 500;
 /** Lists name segments before caches have them. */
 const MAX_MISSES = 4;
 
@@ -67,7 +69,7 @@ export class HlsList {
       if (list.isEnded) return;
       const staleMs = Math.max(MIN_STALE_MS, list.targetDuration * STALE_TARGETS * 1000);
       if (clock.monotonic() - grewAt > staleMs) throw new SourceProblem("The source's playlist no longer grows.");
-      await wait(clock, (list.targetDuration * 1000) / 2, signal);
+      await wait(clock, pollMs(list.targetDuration), signal);
       list = (await this.#read()) ?? list;
     }
   }
@@ -99,7 +101,7 @@ export class HlsList {
     for (let misses = 0; misses < MAX_MISSES; misses++) {
       const body = await requests.open(url, range);
       if (!body) {
-        await wait(clock, (targetDuration * 1000) / 2, signal);
+        await wait(clock, pollMs(targetDuration), signal);
         continue;
       }
       const chunks = key ? decrypted(body.chunks, await this.#cipher(key, number)) : body.chunks;
@@ -153,6 +155,8 @@ async function* decrypted(chunks: AsyncIterable<Uint8Array>, cipher: ReturnType<
     throw new SourceProblem("A segment of the source cannot be decrypted with its key.");
   }
 }
+
+const pollMs = (targetDuration: number): number => Math.max(MIN_POLL_MS, targetDuration * 500);
 
 /** The number of the first segment to play of a list that grows. */
 function firstOf({ segments, mediaSequence, targetDuration }: SourceMedia): number {

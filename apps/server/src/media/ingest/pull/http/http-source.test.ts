@@ -1,9 +1,11 @@
 import { createCipheriv } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../../../platform/clock.ts";
+import { FIRST, RENEWED } from "../../../../platform/http/certificate.fixture.ts";
 import { Outbound } from "../../../../platform/outbound/outbound.ts";
 import { PLAIN_MEMORY } from "../../ingest-rig.ts";
 import { PacedMemory } from "../paced-memory.ts";
@@ -22,11 +24,12 @@ afterEach(() =>
   ),
 );
 
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
+/** `tls`: its certificate, for https://. */
+async function serve(answer: RequestListener, tls: typeof FIRST | null = null): Promise<string> {
+  const server = tls ? createSecureServer(tls, answer) : createServer(answer);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `${tls ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Of each path its body, or its redirect. */
@@ -47,7 +50,8 @@ interface Reading {
 async function* pieces(url: string, { own = [], open = ["127.0.0.1"], headers = {} }: Reading = {}) {
   const outbound = new Outbound({
     ...{ clock: systemClock, allowPrivate: false, pullNetworks: open },
-    own: () => ({ ports: own, publicUrl: "https://weir.example" }),
+    ...{ own: () => ({ ports: own, publicUrl: "https://weir.example" }), trusted: FIRST.cert },
+    resolve: async () => ["127.0.0.1"],
   });
   const srt = { connect: () => ({ send() {}, close() {} }) };
   const ahead = new PacedMemory();
@@ -317,4 +321,28 @@ it("this server is not pulled from, and of an address that refuses the same is s
     [closing, "http://127.0.0.1:6/"].map((url) => read(url).catch(({ message }) => message)),
   );
   expect(said[0]).toContain("cannot be reached");
+});
+
+it("of https:// the certificate is checked, with the name, and nothing leads from there to http://", async () => {
+  const plain = await serve((_request, response) => response.end(TS));
+  const answer: RequestListener = ({ url }, response) => {
+    if (url === "/away") response.writeHead(302, { location: plain }).end();
+    else response.writeHead(200, { "content-length": TS.byteLength }).end(TS);
+  };
+  const [trusted, stranger] = [await serve(answer, FIRST), await serve(answer, RENEWED)];
+  expect(await read(trusted)).toEqual(TS);
+  await expect(read(trusted.replace("127.0.0.1", "camera.example"))).rejects.toThrow("certificate is for another name");
+  await expect(read(stranger)).rejects.toThrow("The source cannot be trusted: the host's certificate");
+  await expect(read(`${trusted}/away`)).rejects.toThrow("leads from https:// to an address without it");
+});
+
+it("a live playlist that says its segments take no time is asked for twice a second at most", async () => {
+  let reads = 0;
+  const live = await serve(({ url = "" }, response) => {
+    if (url !== "/live") return void response.end(TS);
+    response.end(`#EXTM3U\n#EXT-X-TARGETDURATION:0.001\n#EXT-X-MEDIA-SEQUENCE:${reads++}\n#EXTINF:0.001,\n/s\n`);
+  });
+  const startedAt = performance.now();
+  for await (const _ of pieces(`${live}/live`)) if (reads > 4) break;
+  expect(performance.now() - startedAt).toBeGreaterThan(1_900);
 });

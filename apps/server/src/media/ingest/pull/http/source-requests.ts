@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../../platform/clock.ts";
 import { type Outbound, PULL } from "../../../../platform/outbound/outbound.ts";
-import { LOST, notCalled, SourceProblem, UNREACHABLE } from "../source-problem.ts";
+import { failedFor, LOST, SourceProblem } from "../source-problem.ts";
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -62,7 +62,7 @@ export class SourceRequests {
           }),
         },
       });
-      if (!answer.ok) throw new SourceProblem(answer.reason === "refused" ? notCalled(answer.message) : UNREACHABLE);
+      if (!answer.ok) throw new SourceProblem(failedFor(answer.message, answer.reason === "refused"));
       const { response, status } = answer;
       const { location } = response.headers;
       if (!REDIRECTS.has(status) || location === undefined) return this.#bodyOf(response, status, href, range);

@@ -1,7 +1,8 @@
 import { FormatError } from "@weir/formats/bits";
 import { readAudioTag } from "@weir/formats/flv";
 import { readMetadata } from "@weir/formats/rtmp";
-import type { Publication, Track } from "../../../packet.ts";
+import { type Publication, TICKS_PER_SECOND, type Track } from "../../../packet.ts";
+import { AwaitedPicture } from "../../awaited-picture.ts";
 import { RtmpToPackets } from "../../rtmp/rtmp-to-packets.ts";
 import type { TsToPacketsSettings } from "../../ts/ts-to-packets.ts";
 import type { SourceKind, SourceReader } from "../source-reader.ts";
@@ -13,24 +14,18 @@ export const RTMP: SourceKind<RtmpPiece> = {
   reader: (sink, settings) => new RtmpReader(sink, settings),
 };
 
-/** Of sound alone, from a server that has announced video. Longer than the keyframe intervals of most encoders. */
-const PICTURE_WITHIN_MS = 10_000;
+const TICKS_PER_MS = TICKS_PER_SECOND / 1000;
 /** Typical metadata has a few hundred bytes. */
 const MAX_METADATA_BYTES = 16 * 1024;
 
-/**
- * A server without a cache sends nothing but sound until the next keyframe. That sound is left out where metadata announces video: a session that
- * began with sound alone would have no picture for those who come first.
- */
+/** A server without a cache sends nothing but sound until the next keyframe. Its metadata announces video. */
 class RtmpReader implements SourceReader<RtmpPiece> {
   /** The server sends one of each. */
   readonly leftOut = null;
   readonly #packets: RtmpToPackets;
   readonly #memory: TsToPacketsSettings["memory"];
   #hasTrack = false;
-  /** Time of the first sound that was left out; null before. */
-  #soundSince: number | null = null;
-  #awaitsVideo = false;
+  readonly #picture = new AwaitedPicture();
 
   constructor(sink: Pick<Publication, "track" | "packet">, { memory }: Pick<TsToPacketsSettings, "memory">) {
     this.#memory = memory;
@@ -47,22 +42,15 @@ class RtmpReader implements SourceReader<RtmpPiece> {
 
   push({ kind, timestamp, payload }: RtmpPiece): void {
     if (kind === "video") {
-      if (this.#packets.video(timestamp, payload)) this.#awaitsVideo = false;
+      if (this.#packets.video(timestamp, payload)) this.#picture.settled();
     } else if (kind === "audio") {
-      if (!this.#awaitsPicture(timestamp)) this.#packets.audio(timestamp, payload);
+      if (!this.#picture.leavesOut(timestamp * TICKS_PER_MS)) this.#packets.audio(timestamp, payload);
       else if (isConfig(payload)) this.#packets.audio(timestamp, payload);
       else this.#memory.release(payload);
     } else {
       this.#packets.data(payload);
-      this.#awaitsVideo ||= !this.#hasTrack && announcesVideo(payload);
+      if (!this.#hasTrack && announcesVideo(payload)) this.#picture.announced();
     }
-  }
-
-  #awaitsPicture(timestamp: number): boolean {
-    if (!this.#awaitsVideo) return false;
-    this.#soundSince ??= timestamp;
-    this.#awaitsVideo = ((timestamp - this.#soundSince) | 0) < PICTURE_WITHIN_MS;
-    return this.#awaitsVideo;
   }
 
   end(): void {}

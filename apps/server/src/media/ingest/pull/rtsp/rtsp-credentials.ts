@@ -9,12 +9,18 @@ const ORDER = ["sha-256", "md5"];
 export class RtspCredentials {
   readonly #user: string;
   readonly #password: string;
+  /** A `cnonce`: other each time. */
+  readonly #nonce: () => string;
   #challenge: Challenge | null = null;
   #count = 0;
 
-  constructor({ username, password }: Pick<URL, "username" | "password">) {
+  constructor(
+    { username, password }: Pick<URL, "username" | "password">,
+    nonce = () => randomBytes(8).toString("hex"),
+  ) {
     this.#user = decoded(username);
     this.#password = decoded(password);
+    this.#nonce = nonce;
   }
 
   /** Takes the challenges of an answer 401. False where another try would be the same: the name or password is wrong, or there is none. */
@@ -53,7 +59,7 @@ export class RtspCredentials {
     const what = hash(`${method}:${uri}`);
     const hasQop = (parameters.get("qop") ?? "").split(",").some((one) => one.trim().toLowerCase() === "auth");
     const count = (++this.#count).toString(16).padStart(8, "0");
-    const own = randomBytes(8).toString("hex");
+    const own = this.#nonce();
     const response = hash(hasQop ? `${secret}:${nonce}:${count}:${own}:auth:${what}` : `${secret}:${nonce}:${what}`);
     const fields = [
       ...Object.entries({ username: this.#user, realm, nonce, uri, response }).map(quoted),

@@ -12,6 +12,7 @@ import { PictureReader } from "@weir/formats/ts";
 import { aacTrackOf, videoTrackOf } from "../../../described-track.ts";
 import { FIRST_AUDIO_TRACK, Payload, type Publication, TICKS_PER_SECOND, VIDEO_TRACK } from "../../../packet.ts";
 import { PublishClock } from "../../../webrtc/index.ts";
+import { AwaitedPicture } from "../../awaited-picture.ts";
 import { ConvertedSound } from "../../converted-sound.ts";
 import { leftOutSentence } from "../../left-out.ts";
 import type { TsToPacketsSettings } from "../../ts/ts-to-packets.ts";
@@ -30,6 +31,7 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
     video: { sequence: null, payloadType: -1 },
     audio: { sequence: null, payloadType: -1 },
   };
+  readonly #picture = new AwaitedPicture();
   #clock = new PublishClock();
   #video: H264Depacketizer | HevcDepacketizer | null = null;
   #audio: ((packet: NonNullable<ReturnType<typeof readRtpPacket>>, isAfterGap: boolean) => void) | null = null;
@@ -59,6 +61,7 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
       this.#clock = new PublishClock(audio?.clockRate);
       for (const track of tracks) {
         this.#last[track.kind].payloadType = track.payloadType;
+        if (track.kind === "video") this.#picture.announced();
         if (track.kind === "video") this.#openVideo(track);
         else if (track.codec === "aac") this.#openAac(track);
         else this.#openSound(track);
@@ -111,6 +114,7 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
       const pts = this.#timeOf("video", timestamp);
       const dts = times.next(pts, isIndependent);
       if (dts === null) return memory.release(picture.data);
+      this.#picture.settled();
       const packet = { trackId: VIDEO_TRACK, kind: "video", dts, pts, isIndependent } as const;
       this.#sink.packet({ ...packet, data: new Payload(picture.data, memory) });
     };
@@ -126,6 +130,7 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
     const frameTicks = (track.frameSamples * TICKS_PER_SECOND) / (track.sampleRate || clockRate);
     const frames = new AacDepacketizer(packing, ({ timestamp, index, data }) => {
       const pts = Math.round(this.#timeOf("audio", timestamp) + index * frameTicks);
+      if (this.#picture.leavesOut(pts)) return;
       const bytes = memory.allocate(data.length);
       bytes.set(data);
       const packet = { trackId: FIRST_AUDIO_TRACK, kind: "audio", dts: pts, pts, isIndependent: true } as const;
@@ -143,7 +148,8 @@ export class RtspToPackets implements SourceReader<RtspPiece> {
     this.#sound = sound;
     this.#hasTrack = true;
     this.#audio = ({ timestamp, payload }) => {
-      if (payload.length > 0) sound.push(this.#timeOf("audio", timestamp), payload);
+      const pts = this.#timeOf("audio", timestamp);
+      if (payload.length > 0 && !this.#picture.leavesOut(pts)) sound.push(pts, payload);
     };
   }
 }

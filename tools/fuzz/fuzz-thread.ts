@@ -1,0 +1,105 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { parentPort, workerData } from "node:worker_threads";
+import { Chance } from "../../apps/server/test/support/chance.ts";
+import { corpusOf } from "./corpus.ts";
+import { type FuzzTarget, tryInput, utf8 } from "./fuzz-target.ts";
+import { mutated } from "./mutate.ts";
+import { ReachedCode } from "./reached-code.ts";
+import { targetNamed } from "./targets.ts";
+
+/** What the thread is asked to do. */
+export interface FuzzOrder {
+  readonly target: string;
+  readonly seed: number;
+  readonly inputs: number;
+  /** The number of the input that is being read, where the parent sees it. */
+  readonly at: Int32Array;
+  /** That input: its length in four bytes, then its bytes. */
+  readonly current: Uint8Array;
+}
+
+/** What the thread tells. `kept` inputs reached code that none before them did. */
+export type FuzzReport =
+  | { readonly type: "kept"; readonly input: Uint8Array }
+  | { readonly type: "finding"; readonly input: Uint8Array; readonly error: string }
+  | { readonly type: "end"; readonly inputs: number; readonly blocks: number; readonly grownBytes: number };
+
+/** Looking at the code that ran takes a millisecond: once for so many inputs. */
+const BATCH = 256;
+/** Behind these, code is compiled and caches are full. */
+const WARM = 0.2;
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+class Fuzzing {
+  readonly #order: FuzzOrder;
+  readonly #target: FuzzTarget;
+  readonly #words: readonly Uint8Array[];
+  readonly #chance: Chance;
+  readonly #reached = new ReachedCode();
+  readonly #inputs: Uint8Array[];
+  #done = 0;
+
+  constructor(order: FuzzOrder) {
+    this.#order = order;
+    this.#target = targetNamed(order.target);
+    this.#words = (this.#target.words ?? []).map(utf8);
+    this.#chance = new Chance(order.seed);
+    this.#inputs = [...this.#target.seeds, ...corpusOf(this.#target)];
+  }
+
+  run(): void {
+    for (const input of this.#inputs) this.#try(input);
+    this.#reached.hasNew({ kept: true });
+    let warmBytes = Number.POSITIVE_INFINITY;
+    while (this.#done < this.#order.inputs) {
+      const batch = Array.from({ length: BATCH }, () => mutated(this.#inputs, this.#words, this.#chance));
+      for (const input of batch) this.#try(input);
+      if (this.#reached.hasNew({ kept: false })) this.#keepNew(batch);
+      if (warmBytes === Number.POSITIVE_INFINITY && this.#done > WARM * this.#order.inputs) warmBytes = usedBytes();
+    }
+    const grownBytes = Math.max(0, usedBytes() - warmBytes);
+    tell({ type: "end", inputs: this.#done, blocks: this.#reached.blocks, grownBytes });
+  }
+
+  /** Finds the inputs of a batch that reached new code, by halves. */
+  #keepNew(batch: readonly Uint8Array[]): void {
+    const [only] = batch;
+    this.#reached.skip();
+    for (const input of batch) this.#try(input);
+    if (!this.#reached.hasNew({ kept: batch.length === 1 }) || !only) return;
+    if (batch.length === 1) {
+      this.#inputs.push(only);
+      return tell({ type: "kept", input: only });
+    }
+    const middle = batch.length >> 1;
+    this.#keepNew(batch.slice(0, middle));
+    this.#keepNew(batch.slice(middle));
+  }
+
+  #try(input: Uint8Array): void {
+    const { at, current } = this.#order;
+    new DataView(current.buffer).setUint32(0, input.length);
+    current.set(input, 4);
+    Atomics.store(at, 0, ++this.#done);
+    try {
+      tryInput(this.#target, input);
+    } catch (error) {
+      tell({ type: "finding", input, error: (error as Error).stack ?? String(error) });
+    }
+  }
+}
+
+function usedBytes(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function tell(report: FuzzReport): void {
+  parentPort?.postMessage(report);
+}
+
+new Fuzzing(workerData as FuzzOrder).run();
