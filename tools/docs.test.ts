@@ -99,6 +99,16 @@ test("the nginx block of Behind a proxy is the part of deploy/nginx/weir.conf th
   expect(/ssl_certificate_key .*\n\n([\s\S]*)\}\n$/.exec(block)?.[1]).toBe(part);
 });
 
+test("the container that the documents run has the ports and the folder of the container file", () => {
+  const file = readSource("deploy/container/Containerfile");
+  const page = readSource("docs/4-operate/container.md");
+  const [, run = ""] = /^podman run ([\s\S]*?)\n```$/m.exec(page) ?? [];
+  const published = [...run.matchAll(/--publish (\d+):(\S+)/g)].map(([, host, port = ""]) => ({ host, port }));
+  expect(published.map(({ port }) => port)).toEqual(/^EXPOSE (.*)$/m.exec(file)?.[1]?.split(" "));
+  expect(published.map(({ host }) => host)).toEqual(published.map(({ port }) => port.replace("/udp", "")));
+  expect(/--volume weir-data:(\S+)/.exec(run)?.[1]).toBe(/^VOLUME (\S+)$/m.exec(file)?.[1]);
+});
+
 function isThere(page: string, link: string): boolean {
   const [path = "", anchor] = link.split("#");
   const target = path === "" ? page : posix.join(posix.dirname(page), path);

@@ -6,6 +6,7 @@ import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts"
 import { newestSegment } from "./bench-delivery.ts";
 import { PROFILES, playlistsOf } from "./bench-ladder.ts";
 import { type BenchServer, type ServerOptions, withDataFolder, withServer } from "./bench-server.ts";
+import { compareStarts } from "./bench-startup.ts";
 import { withCheckout } from "./checkout.ts";
 import { LiveViewers } from "./live-viewers.ts";
 import { load } from "./load.ts";
@@ -29,7 +30,7 @@ export interface ComparisonOptions {
   /** A commit, or the folder of an installed checkout. */
   readonly against: string;
   readonly rounds: number;
-  /** Which comparisons to run: `delivery`, `viewers`, `ingest`, `ladder`, `churn`. */
+  /** Which comparisons to run: `startup`, `delivery`, `viewers`, `ingest`, `ladder`, `churn`. */
   readonly parts: ReadonlySet<string>;
   /** Publishers of `ingest`. */
   readonly streams: number;
@@ -74,6 +75,7 @@ export async function compareVersions(
 ): Promise<void> {
   const { against, rounds, parts } = options;
   await withCheckout(against, async (root) => {
+    if (parts.has("startup")) tell(...(await compareStarts(root, rounds)));
     for (const comparison of comparisonsOf(clip, options)) {
       if (!parts.has(comparison.part)) continue;
       const same = await ratiosOf(comparison, {}, rounds);

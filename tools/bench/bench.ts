@@ -16,16 +16,18 @@ import { measureFollowing, measureRows } from "./bench-nodes.ts";
 import { measurePlayer } from "./bench-player.ts";
 import { measureRewind } from "./bench-rewind.ts";
 import { type BenchServer, withDataFolder, withServer } from "./bench-server.ts";
+import { startTwice } from "./bench-startup.ts";
 import { measureTargets } from "./bench-targets.ts";
 import { measureThumbnails } from "./bench-thumbnails.ts";
 import { measureWebhooks } from "./bench-webhooks.ts";
 import { withCheckout } from "./checkout.ts";
+import { FiguresPage, PAGE } from "./figures.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 import { SrtSenders } from "./srt-senders.ts";
 
 const EVERYTHING =
-  "startup,first,age,delivery,player,events,webhooks,targets,thumbnails,clips,feed,churn,rewind,ladder,ladder-quality,assets,nodes,ingest";
-const COMPARED = "delivery,viewers,ingest,ladder,churn";
+  "publisher,startup,first,age,delivery,player,events,webhooks,targets,thumbnails,clips,feed,churn,rewind,ladder,ladder-quality,assets,nodes,ingest";
+const COMPARED = "startup,delivery,viewers,ingest,ladder,churn";
 
 const HELP = `npm run bench -- [options]
 
@@ -37,9 +39,11 @@ const HELP = `npm run bench -- [options]
   --seconds 8                                       duration of an ingest measurement
   --ladder-seconds 60                               duration of a ladder measurement, more than 20
   --against COMMIT                                  compare this checkout with a commit, or with the folder of another installed
-                                                    checkout: --only delivery,viewers,ingest,ladder,churn (default: all of these);
+                                                    checkout: --only startup,delivery,viewers,ingest,ladder,churn (default: all of these);
                                                     with --only nodes, its database figures beside these
   --rounds 5                                        rounds of ladder-quality and assets, and of a comparison (default there: 11)
+  --write [--anyway]                                write the figures into ${PAGE}, each measurement's with its
+                                                    commit, date, machine, command and load; refuses on a busy machine (--anyway)
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     a running server to include in the ingest measurements
 
 Prints each result as a Markdown row, and all results as JSON on the last line. Loopback only; Linux only.
@@ -72,10 +76,14 @@ const { values: options } = parseArgs({
     "ladder-seconds": { type: "string", default: "60" },
     mix: { type: "string" },
     viewers: { type: "string", default: "500" },
+    write: { type: "boolean", default: false },
+    anyway: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
-const rows: Row[] = [];
+/** Of each measurement, by name. */
+const figures = new Map<string, Row[]>();
+let page: FiguresPage | null = null;
 
 if (options.help) process.stdout.write(HELP);
 else await run();
@@ -87,54 +95,55 @@ async function run(): Promise<void> {
     process.exit(1);
   }, minutes * 60_000).unref();
   if (options.against) return comparison(options.against);
+  if (options.write) page = await FiguresPage.open([...EVERYTHING.split(","), "capacity"], options.anyway);
   const chosen = new Set(options.only.split(","));
   const rounds = Number(options.rounds ?? 5);
   const peers = options.peer.map(peerTarget);
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
   // Takes a quarter of an hour, so only when it is asked for.
-  if (chosen.has("capacity")) return tell(...(await measurePrediction(options.mix)));
+  if (chosen.has("capacity")) return tell("capacity", ...(await measurePrediction(options.mix)));
   await withDataFolder(async (folder) => {
-    const startMs = [0, 0];
-    for (const nth of startMs.keys()) {
-      await withServer(folder, async (server) => {
-        startMs[nth] = server.startMs;
-      });
-    }
+    const starts = await startTwice(folder);
     if (chosen.has("startup")) {
-      tell({ what: "ready after a first start", value: startMs[0] ?? 0, unit: "ms" });
-      tell({ what: "ready after a later start", value: startMs[1] ?? 0, unit: "ms" });
+      tell(
+        "startup",
+        { what: "ready after a first start", value: starts.first, unit: "ms" },
+        { what: "ready after a later start", value: starts.later, unit: "ms" },
+      );
     }
     const clip = await makeClip();
-    tell({ what: "what each publisher sends", value: clip.bitrateBps / 1e6, unit: "Mbit/s" });
+    tell("publisher", { what: "what each publisher sends", value: clip.bitrateBps / 1e6, unit: "Mbit/s" });
     for (const [name, measure] of Object.entries(MEASUREMENTS)) {
-      if (chosen.has(name)) await withServer(folder, async (server) => tell(...(await measure(server, clip))));
+      if (chosen.has(name)) await withServer(folder, async (server) => tell(name, ...(await measure(server, clip))));
     }
     if (chosen.has("clips")) {
       const reordered = await makeClip(2);
-      await withServer(folder, async (server) => tell(...(await measureClips(server, reordered))));
+      await withServer(folder, async (server) => tell("clips", ...(await measureClips(server, reordered))));
     }
-    if (chosen.has("rewind")) tell(...(await measureRewind(folder, clip, Number(options.viewers))));
-    if (chosen.has("feed")) tell(...(await measureFeed(clip)));
+    if (chosen.has("rewind")) tell("rewind", ...(await measureRewind(folder, clip, Number(options.viewers))));
+    if (chosen.has("feed")) tell("feed", ...(await measureFeed(clip)));
     if (chosen.has("ladder")) {
       const reordered = await makeClip(2);
       const seconds = Number(options["ladder-seconds"]);
-      await withServer(folder, async (server) => tell(...(await measureLadder(server, reordered, seconds))));
-      await withServer(folder, async (server) => tell(...(await measureFullMachine(server, reordered, seconds))));
+      await withServer(folder, async (server) => tell("ladder", ...(await measureLadder(server, reordered, seconds))));
+      await withServer(folder, async (server) =>
+        tell("ladder", ...(await measureFullMachine(server, reordered, seconds))),
+      );
     }
-    if (chosen.has("ladder-quality")) tell(...(await measureLadderQuality(rounds)));
-    if (chosen.has("assets")) tell(...(await measureAssets(rounds)));
-    if (chosen.has("nodes")) tell(...(await measureRows(clip)), ...(await measureFollowing(clip, rounds)));
+    if (chosen.has("ladder-quality")) tell("ladder-quality", ...(await measureLadderQuality(rounds)));
+    if (chosen.has("assets")) tell("assets", ...(await measureAssets(rounds)));
+    if (chosen.has("nodes")) tell("nodes", ...(await measureRows(clip)), ...(await measureFollowing(clip, rounds)));
     if (!chosen.has("ingest")) return;
     for (const count of options.streams.split(",").map(Number)) {
       const ingest = async (target: IngestTarget) =>
-        tell(...(await measureIngest(target, clip, count, Number(options.seconds))));
+        tell("ingest", ...(await measureIngest(target, clip, count, Number(options.seconds))));
       // A new server for each count: memory allocated for an earlier one would count as baseline.
       await withServer(folder, (server) => ingest(weirTarget(server)));
       await withServer(folder, (server) => overSrt(server, clip, ingest), { srt: true });
       for (const peer of peers) await ingest(peer);
     }
   });
-  process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
+  tellJson();
 }
 
 async function overSrt(
@@ -160,15 +169,22 @@ async function comparison(against: string): Promise<void> {
     seconds: Number(options.seconds),
   };
   const clip = await makeClip();
-  await compareVersions(clip, comparison, tell);
+  await compareVersions(clip, comparison, (...rows) => tell("against", ...rows));
   if (comparison.parts.has("nodes")) {
-    tell(...(await withCheckout(against, (root) => measureRows(clip, root, "the other version"))));
-    tell(...(await measureRows(clip, undefined, "this version")));
+    tell("against", ...(await withCheckout(against, (root) => measureRows(clip, root, "the other version"))));
+    tell("against", ...(await measureRows(clip, undefined, "this version")));
   }
-  process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
+  tellJson();
 }
 
-function tell(...measured: readonly Row[]): void {
-  rows.push(...measured);
+function tell(name: string, ...measured: readonly Row[]): void {
+  const rows = [...(figures.get(name) ?? []), ...measured];
+  figures.set(name, rows);
   for (const row of measured) process.stdout.write(`${formatRow(row)}\n`);
+  page?.write(name, rows);
+}
+
+/** All figures as JSON, on one line. */
+function tellJson(): void {
+  process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows: [...figures.values()].flat() })}\n`);
 }

@@ -55,7 +55,7 @@ export const ServerSettings = Type.Object({
       state: Type.Enum(["joining", "serving", "draining", "gone"]),
       joinedAt: Milliseconds,
       lastSeen: Milliseconds,
-      version: Type.Optional(Type.String({ description: "Of Weir, as the process runs it" })),
+      version: Type.Optional(Type.String({ description: "The version of Weir that the process runs" })),
       isThis: Type.Boolean({ description: "The process that answered" }),
     }),
   ),
@@ -67,7 +67,7 @@ export const ServerAddress = Type.Object({
   address: Type.String({ description: "`http://` or `https://` with a host, without a trailing slash" }),
   source: Type.Enum(["setting", "pinned", "used", "default"], {
     description:
-      "`setting`: WEIR_PUBLIC_URL. `pinned`: an operator chose it. `used`: an operator's dashboard was last opened at it. `default`: nothing is known",
+      "`setting`: WEIR_PUBLIC_URL. `pinned`: an operator chose it. `used`: an operator's dashboard was last opened at it. `default`: no address is known",
   }),
   rtmp: Type.String({ description: "RTMP ingest address on that host" }),
   pinned: Type.Union([Type.String(), Type.Null()]),

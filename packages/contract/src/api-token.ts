@@ -8,8 +8,7 @@ export const AccessRule = exact({
   resources: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
     minItems: 1,
     maxItems: 100,
-    description:
-      "Paths below /api, such as `stream/:id`; `:name` stands for one part, `*` at the end for all that follows",
+    description: "Paths below /api, such as `stream/:id`; `:name` matches one part, `*` at the end matches the rest",
   }),
   methods: Type.Array(Verb, { minItems: 1, maxItems: 6 }),
 });

@@ -16,7 +16,7 @@ export const AssetStatus = Type.Object({
   /** Weir additions. */
   isPlayable: Type.Boolean({ description: "Whether it can be watched, possibly not yet in all renditions" }),
   purgeAt: Type.Optional(
-    Type.Integer({ description: "When the bytes of a deleted asset are removed; until then it can be restored" }),
+    Type.Integer({ description: "When the files of a deleted asset are removed; until then it can be restored" }),
   ),
 });
 export type AssetStatus = Static<typeof AssetStatus>;
@@ -83,7 +83,7 @@ export const Asset = Type.Object({
   ),
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: "What the asset lacks of its file: captions and further audio tracks, which are left out",
+      description: "Parts of the file that the asset leaves out: captions and additional audio tracks",
     }),
   ),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
@@ -91,7 +91,7 @@ export const Asset = Type.Object({
   downloadUrl: Type.Optional(
     Type.String({
       description:
-        "The file as it was uploaded or imported, once the asset is ready; the source-quality MP4 of recordings, clips and assets without one",
+        "The uploaded or imported file, once the asset is ready; for recordings, clips and assets without one, the source-quality MP4",
     }),
   ),
 });
@@ -104,9 +104,9 @@ const MAX_SEGMENT_SECONDS = 30;
 /** Fields of the public API for which Weir has nothing: values that ask for nothing are ignored, others are answered with 501. */
 const publicOptions = {
   storage: Type.Optional(
-    Type.Unknown({ description: 'Ignored if it asks for nothing, such as `{"ipfs": false}`; else 501' }),
+    Type.Unknown({ description: 'Ignored if it requests nothing, such as `{"ipfs": false}`; otherwise 501' }),
   ),
-  encryption: Type.Optional(Type.Unknown({ description: "Ignored if null; else 501" })),
+  encryption: Type.Optional(Type.Unknown({ description: "Ignored if null; otherwise 501" })),
 };
 
 const options = {

@@ -13,7 +13,7 @@ export const NewClip = exact({
   startTime: Type.Unsafe<number>({
     ...Time,
     description:
-      "Milliseconds since the Unix epoch, as `EXT-X-PROGRAM-DATE-TIME` has them; values before 1973 count from the begin of the media",
+      "Milliseconds since the Unix epoch, as `EXT-X-PROGRAM-DATE-TIME` has them; values before 1973 count from the start of the media",
   }),
   endTime: Type.Optional(
     Type.Unsafe<number>({ ...Time, description: "Exclusive; defaults to the end of the media, or to now" }),

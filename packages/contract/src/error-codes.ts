@@ -16,13 +16,13 @@ const kind = (statuses: number | readonly number[], meaning: string, remedy: str
 export const ERROR_CODES = {
   "answer-not-kept": kind(
     409,
-    "A request with this Idempotency-Key was answered already, and the answer showed a secret that Weir does not store.",
+    "A request with this Idempotency-Key was already answered with a secret that Weir does not store.",
     "Look the object up, or create another one with a new Idempotency-Key.",
   ),
   "asset-conflict": kind(
     422,
     "The asset is not in a state that allows this change.",
-    "Get the asset; its `status.phase` says where it is.",
+    "Get the asset and read its `status.phase`.",
   ),
   "bad-access": kind(422, "The access rules of an API key contradict each other.", "Correct the field that is named."),
   "bad-address": kind(
@@ -33,11 +33,11 @@ export const ERROR_CODES = {
   "bad-json": kind(
     400,
     "The body is not JSON, names a key twice, or is nested too deeply.",
-    "Send valid JSON; the message says where it stops being that.",
+    "Send valid JSON; the message says where the error is.",
   ),
   "bad-request": kind(
     400,
-    "The request has the right form, but a value makes no sense.",
+    "The request has the right form, but a value is invalid.",
     "Correct the value that the message names.",
   ),
   "bad-url": kind(
@@ -74,7 +74,7 @@ export const ERROR_CODES = {
   "idempotency-key-reused": kind(
     422,
     "This Idempotency-Key belongs to another request.",
-    "Make a new Idempotency-Key for every new request.",
+    "Use a new Idempotency-Key for every new request.",
   ),
   "impossible-clip": kind(422, "There is nothing to cut between the given times.", "Choose times within the video."),
   "in-progress": kind(
@@ -111,13 +111,13 @@ export const ERROR_CODES = {
   ),
   "not-found": kind(
     404,
-    "There is no such object in the project of the key. Deleted objects, and those of other projects, look the same.",
-    "Check the id, and that the key belongs to the project.",
+    "There is no such object in the key's project. The response is the same for deleted objects and for objects of other projects.",
+    "Check the id and the key's project.",
   ),
   "not-implemented": kind(
     501,
-    "Clients of the public API know this operation or field; Weir does not have it.",
-    "Do without it; the message says what to use instead, if there is something.",
+    "The public API has this operation or field; Weir does not.",
+    "Leave it out; the message names the alternative if there is one.",
   ),
   "not-ready": kind(
     [412, 422],
@@ -132,8 +132,8 @@ export const ERROR_CODES = {
   "person-conflict": kind(409, "The people of an account cannot be changed like this.", "The message says why."),
   "playback-denied": kind(
     401,
-    "The viewer may not watch this, or there is nothing at this playback id; both look the same.",
-    "Send a valid token or access key of the content's policy. `POST /api/access-control/try` tells its owner the reason.",
+    "The viewer may not watch this, or the playback id does not exist. The response is the same for both.",
+    "Send a token or access key that the content's policy accepts. `POST /api/access-control/try` tells the owner the reason.",
   ),
   "private-address": kind(
     400,
@@ -146,7 +146,7 @@ export const ERROR_CODES = {
   "task-conflict": kind(
     422,
     "The task is not in a state that allows this.",
-    "Get the task; its `status.phase` says more.",
+    "Get the task and read its `status.phase`.",
   ),
   "too-busy": kind(503, "Too many requests of this kind are running.", "Retry in a few seconds."),
   "too-many-clips": kind(403, "Too many clips of the project are being made.", "Wait until some are ready."),
@@ -154,10 +154,10 @@ export const ERROR_CODES = {
   "too-many-signing-keys": kind(403, "The project has too many signing keys.", "Delete one first."),
   "too-many-streams": kind(
     400,
-    "The project has as many streams as it may have.",
+    "The project has reached its limit of streams.",
     "Delete one, or ask the operator to raise the limit.",
   ),
-  "too-many-terminates": kind(429, "A stream can be terminated once in 5 s.", "Wait."),
+  "too-many-terminates": kind(429, "A stream can be terminated once in 5 s.", "Wait 5 seconds."),
   "too-many-test-broadcasts": kind(429, "Too many test broadcasts of the project are running.", "Wait for one to end."),
   "too-many-uploads": kind(429, "The project has too many unfinished uploads.", "Finish or delete some."),
   unauthenticated: kind(
@@ -174,7 +174,7 @@ export const ERROR_CODES = {
   "unknown-path": kind(
     404,
     "The API has no operation at this address.",
-    "Check the path against the API's description, to which `GET /api` links.",
+    "Check the path in the API description; `GET /api` has its address.",
   ),
   "unsupported-encoding": kind(
     415,
@@ -186,7 +186,7 @@ export const ERROR_CODES = {
     "The body's `Content-Type` is missing, or is not `application/json`.",
     "Send JSON, with the header `Content-Type: application/json`.",
   ),
-  "upload-conflict": kind(422, "The asset has its file already.", "Request a new upload."),
+  "upload-conflict": kind(422, "The asset already has its file.", "Request a new upload."),
   "upload-locked": kind(
     423,
     "tus: another request is writing to this upload.",

@@ -54,7 +54,7 @@ export const TargetHealth = Type.Object({
   target: Type.Object({ id: Type.String(), name: Type.String(), profile: Type.String() }),
   connected: Condition,
   state: Type.Enum(["Idle", "Pending", "Online", "Offline"]),
-  reason: Type.Optional(Type.String({ description: "The reason why it is not connected" })),
+  reason: Type.Optional(Type.String({ description: "Why it is not connected" })),
 });
 export type TargetHealth = Static<typeof TargetHealth>;
 

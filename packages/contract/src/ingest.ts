@@ -9,9 +9,11 @@ export const Ingest = Type.Object({
   ingests: Type.Object({
     rtmp: Type.String(),
     rtmps: Type.Optional(Type.String({ description: "Absent without a TLS certificate (Weir addition)" })),
-    srt: Type.Optional(Type.String({ description: "Absent where SRT is off, or libsrt is missing" })),
+    srt: Type.Optional(Type.String({ description: "Absent if SRT is off or libsrt is missing" })),
     srtPassphrase: Type.Optional(
-      Type.String({ description: "That SRT publishers need; for requests with full access only (Weir addition)" }),
+      Type.String({
+        description: "The passphrase that SRT publishers need; only for keys with full access (Weir addition)",
+      }),
     ),
     webrtc: Type.Optional(Type.String()),
   }),

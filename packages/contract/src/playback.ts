@@ -41,13 +41,13 @@ export const PlaybackInfo = Type.Object({
     startedAt: Type.Optional({
       ...Milliseconds,
       description:
-        "When the broadcast began (of an offline stream: its last one), or the asset was created. Only of public videos",
+        "When the broadcast began (for an offline stream, its last one), or the asset was created. Only for public videos",
     }),
     viewerCount: Type.Optional(Type.Integer({ description: "Viewers of a public stream that is live" })),
     poster: Type.Optional(
       Type.String({
         description:
-          "Address of a picture to show before the video plays, with the access rules of the video: the newest of a live stream, the last one of an offline stream that was recorded. An offline stream with a playback policy has it whether it was recorded or not",
+          "Address of a picture to show before the video plays, with the access rules of the video: the newest picture of a live stream, or the last one of an offline stream that was recorded. An offline stream with a playback policy always has an address",
       }),
     ),
     dvrPlayback: Type.Optional(

@@ -28,7 +28,7 @@ export const Profile = exact({
     Type.String({
       maxLength: 32,
       description:
-        "Seconds between keyframes, such as `2.0`, or `intra` for keyframes alone. Each segment begins with a keyframe, wherever the interval would put it",
+        "Seconds between keyframes, such as `2.0`, or `intra` for keyframes only. Each segment begins with a keyframe, whatever the interval",
     }),
   ),
   profile: Type.Optional(Type.Enum(["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"])),

@@ -23,7 +23,7 @@ export const UserTags = Type.Unsafe<Record<string, UserTag>>({
 });
 
 const Slate = Type.Boolean({
-  description: "While the encoder is away, the target gets the last picture and silence (an addition of ours)",
+  description: "While the encoder is away, the target gets the last picture and silence (Weir addition)",
 });
 
 /** One destination of a stream: the `id` of a target, or a `spec` that creates a target. */
@@ -93,13 +93,12 @@ export type Pull = Static<typeof Pull>;
 export const PullStatus = Type.Object({
   state: Type.Enum(["waiting", "connecting", "pulling", "retrying", "ended"], {
     description:
-      "waiting: for a media node, for another publisher to end, or for a viewer; ended: the source has no more, or the stream was terminated",
+      "waiting: for a media node, for another publisher to end, or for a viewer; ended: the source has ended, or the stream was terminated",
   }),
   since: Milliseconds,
   reason: Type.Optional(
     Type.String({
-      description:
-        "Why it is not pulled now, as a sentence; while it is pulled, which tracks of the source are left out",
+      description: "Why the source is not being pulled, as a sentence; while it is, the tracks that are left out",
     }),
   ),
 });
@@ -111,7 +110,7 @@ export const SourceTrack = Type.Object({
   codec: Type.String({ description: "As in RFC 6381, such as `avc1.640028` or `mp4a.40.2`" }),
   width: Type.Optional(Type.Integer({ description: "Pixels" })),
   height: Type.Optional(Type.Integer({ description: "Pixels" })),
-  frameRate: Type.Optional(Type.Number({ description: "Frames per second, where the source says it" })),
+  frameRate: Type.Optional(Type.Number({ description: "Frames per second, if the source declares it" })),
   sampleRate: Type.Optional(Type.Integer({ description: "Hz" })),
   channels: Type.Optional(Type.Integer({ description: "Audio channels" })),
 });
@@ -122,11 +121,11 @@ export const PullTrial = Type.Object({
   tracks: Type.Array(SourceTrack),
   leftOut: Type.Optional(
     Type.String({
-      description: "Tracks of the source that a pull does not take, as a sentence; absent where there are none",
+      description: "Tracks of the source that a pull leaves out, as a sentence; absent if there are none",
     }),
   ),
   problem: Type.Optional(
-    Type.String({ description: "What is wrong with the source, as a sentence; absent where it can be pulled" }),
+    Type.String({ description: "What is wrong with the source, as a sentence; absent if it can be pulled" }),
   ),
 });
 export type PullTrial = Static<typeof PullTrial>;
@@ -141,7 +140,7 @@ export const RetentionDays = Type.Integer({
 /** Weir addition. */
 export const Dvr = Type.Union([Type.Integer({ minimum: 1, maximum: 1_440 }), Type.Literal("session")], {
   description:
-    "How far viewers can go back while the stream is live: minutes, or `session` for its whole session. Without `record`, what they can go back to is deleted when it is over. Applies from the next session on",
+    "How far viewers can go back while the stream is live: minutes, or `session` for the whole session. Without `record`, the stored media is deleted when the session ends. Applies from the next session on",
 });
 export type Dvr = Static<typeof Dvr>;
 
@@ -270,7 +269,7 @@ export const Stream = Type.Object({
   streamKey: Type.Optional(
     Type.String({
       description:
-        "Secret: it lets anybody publish. Absent for keys that may not change the stream, and for keys of web pages",
+        "Secret: anybody who has it can publish. Absent for API keys that cannot change the stream, and for keys of web pages",
     }),
   ),
   playbackId: Type.String(),

@@ -33,7 +33,7 @@ export const ViewsNow = Type.Object({
   ...dimensions,
   viewCount: Type.Integer({ description: "Viewers seen within the last 30 s" }),
   errorRate: Type.Number({
-    description: "Share of the last hour's new views whose player reported an error",
+    description: "Share of the last hour's new views in which the player reported an error",
   }),
 });
 export type ViewsNow = Static<typeof ViewsNow>;

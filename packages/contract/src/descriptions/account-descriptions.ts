@@ -13,7 +13,7 @@ const project = {
 export const accountDescriptions: DescriptionsOf<typeof accountRoutes> = {
   getAccount: {
     description:
-      "Returns the account that the API key belongs to. It is a cheap way to check whether a key is valid before it is stored.",
+      "Returns the account that the API key belongs to. Use it to check whether a key is valid before you store it.",
     example: { answer: { id: ids.account, kind: "user", name: "Example Media", createdAt: times.created } },
     errors: [],
   },

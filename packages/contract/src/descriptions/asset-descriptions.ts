@@ -23,13 +23,13 @@ const importing = {
     answer: { asset: importedAsset, task: { id: ids.task } },
   },
   errors: ["bad-request", "missing-webhook", "private-address", "not-implemented", "asset-conflict"],
-  alsoAnswers: { status: 200, description: "A file of this address is being fetched already: its asset and task" },
+  alsoAnswers: { status: 200, description: "The file at this address is already being fetched: its asset and task" },
 } as const;
 
 export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
   requestUpload: {
     description:
-      "Creates an asset whose file the caller will send, and returns two addresses for it: `url` for a single `PUT`, and `tusEndpoint` for a resumable upload with any tus client. Both are valid for this asset only, so a web page can upload without an API key. Processing begins when the last byte has arrived. Answers 200 where other creations answer 201: clients of the public API expect that.",
+      "Creates an asset whose file the caller will send, and returns two addresses for it: `url` for a single `PUT`, and `tusEndpoint` for a resumable upload with any tus client. Both are valid for this asset only, so a web page can upload without an API key. Processing begins when the last byte arrives. Responds with 200 where other creations respond with 201: clients of the public API expect that.",
     example: {
       body: { name: "film.mp4" },
       answer: {
@@ -43,12 +43,12 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
   },
   importAsset: {
     description:
-      "Creates an asset from a file that the server downloads from an `http` or `https` address. The answer comes at once; `status.phase` of the asset and the task report the progress. Addresses of private networks are refused.",
+      "Creates an asset from a file that the server downloads from an `http` or `https` address. The response comes at once; `status.phase` of the asset, and the task, report the progress. Addresses in private networks are refused.",
     ...importing,
   },
   importAssetOlder: {
     description:
-      "Creates an asset from an address, at the path that older clients of the public API use. The answer is the same as that of `importAsset`.",
+      "Creates an asset from an address, at the path that older clients of the public API use. The response is the same as from `importAsset`.",
     ...importing,
     deprecatedFor: "importAsset",
   },
@@ -60,13 +60,13 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
   },
   getAsset: {
     description:
-      "Returns one asset with the phase of its processing, and with the addresses for playback and download once there are any.",
+      "Returns one asset with the phase of its processing, and its addresses for playback and download as soon as they exist.",
     example: { params: { id: ids.asset }, answer: asset },
     errors: ["not-found"],
   },
   patchAsset: {
     description:
-      "Changes the name, creator, retention or playback policy of an asset and returns the asset. A policy can change its details, but not from public to gated or back, because copies of a public file may be anywhere.",
+      "Changes the name, creator, retention or playback policy of an asset and returns the asset. A policy's details can change, but not from public to gated or back, because copies of a public file may exist anywhere.",
     example: {
       params: { id: ids.asset },
       body: { name: "Film, final cut" },
@@ -76,19 +76,19 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
   },
   deleteAsset: {
     description:
-      "Stops playback of an asset at once and schedules its bytes for removal. Until `status.purgeAt` the asset can be restored; `listAssets` with `phase=deleting` finds it.",
+      "Stops playback of an asset at once and schedules its files for removal. Until `status.purgeAt` the asset can be restored; `listAssets` with `phase=deleting` finds it.",
     example: { params: { id: ids.asset } },
     errors: ["bad-request", "not-found"],
   },
   restoreAsset: {
     description:
-      "Undoes the deletion of an asset whose bytes have not been removed yet. It plays again at the same addresses as before.",
+      "Undoes the deletion of an asset whose files have not been removed yet. It plays again at the same addresses as before.",
     example: { params: { id: ids.asset } },
     errors: ["bad-request", "not-found"],
   },
   retryAsset: {
     description:
-      "Processes a failed asset again, from the file that was uploaded or from its address. Look at `status.errorMessage` first: a damaged file fails again.",
+      "Processes a failed asset again, from the uploaded file or its source address. Read `status.errorMessage` first: a damaged file fails again.",
     example: { params: { id: ids.asset }, answer: { task: { id: ids.task } } },
     errors: ["not-found", "asset-conflict"],
   },
@@ -97,7 +97,7 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
 export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
   exportAsset: {
     description:
-      "Sends the file of a ready asset, or of a session's recording, to an `http` or `https` address of yours in one request with `Content-Length`: the original if Weir keeps it, else the source-quality MP4. Any 2xx response after the whole file completes the task; redirects are not followed. Header values are sent, and never shown again. A connection that breaks, a 5xx and a 429 are retried with the whole file; `retryTask` starts a failed export again for a week.",
+      "Sends the file of a ready asset, or of a session's recording, to your `http` or `https` address, in one request with `Content-Length`. It sends the original if Weir keeps it, otherwise the source-quality MP4. Any 2xx response after the whole file completes the task; redirects are not followed. Header values are never shown again. After a broken connection, a 5xx or a 429, Weir retries with the whole file. For a week, `retryTask` can restart a failed export.",
     example: {
       params: { id: ids.asset },
       body: {
@@ -113,7 +113,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
   },
   transcode: {
     description:
-      "Transcodes a file from your storage or a web address and writes HLS or MP4 files to a bucket of yours. Weir keeps neither the file nor the results. The answer is a task; it reports progress and ends with the paths of the results. Answers 200 where other creations answer 201: clients of the public API expect that.",
+      "Transcodes a file from your storage or a web address and writes HLS or MP4 files to your bucket. Weir keeps neither the file nor the results. The response is a task, which reports progress and, at the end, the paths of the results. Responds with 200 where other creations respond with 201: clients of the public API expect that.",
     example: {
       body: {
         input: { url: "https://files.example.org/film.mp4" },
@@ -131,7 +131,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
   },
   listTasks: {
     description:
-      "Returns the project's tasks, newest first: uploads, imports, clips, transcodes and exports that a request started and that go on after its answer.",
+      "Returns the project's tasks, newest first: uploads, imports, clips, transcodes and exports that continue after the response to the request that started them.",
     example: { answer: [task] },
     errors: ["bad-request"],
   },
@@ -143,7 +143,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
   },
   retryTask: {
     description:
-      "Starts a failed or cancelled task again with the same input. A task that is waiting, running or completed is refused.",
+      "Starts a failed or cancelled task again with the same input. Tasks that are waiting, running or completed are refused.",
     example: {
       params: { id: ids.task },
       answer: { ...task, status: { phase: "waiting", updatedAt: times.seen, retries: 1 } },
@@ -155,7 +155,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
 export const clipDescriptions: DescriptionsOf<typeof clipRoutes> = {
   createClip: {
     description:
-      "Cuts a clip out of a live stream, a recording or an asset. Times are milliseconds since the Unix epoch, as players read them from `EXT-X-PROGRAM-DATE-TIME`, or count from the start of the media. The clip is an asset of its own, and stays when its source is deleted. Answers 200 where other creations answer 201: clients of the public API expect that.",
+      "Cuts a clip out of a live stream, a recording or an asset. Times are milliseconds since the Unix epoch, as players read them from `EXT-X-PROGRAM-DATE-TIME`, or count from the start of the media. The clip is a separate asset, and stays when its source is deleted. Responds with 200 where other creations respond with 201: clients of the public API expect that.",
     example: {
       body: {
         playbackId: playbackIds.stream,

@@ -16,7 +16,7 @@ const good: Condition = {
 /** The report of a player. The server ignores other fields. */
 export const PlaybackLog = Type.Object({
   playback_id: Type.String({ description: "The playback id that the player plays" }),
-  session_id: Type.Optional(Type.String({ description: "Made by the player: tells its views apart" })),
+  session_id: Type.Optional(Type.String({ description: "Chosen by the player, to tell its views apart" })),
   events: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
     maxItems: 200,
     description:
@@ -34,7 +34,7 @@ const noReading: Condition = {
 export const healthDescriptions: DescriptionsOf<typeof dataRoutes> = {
   getStreamHealth: {
     description:
-      "Returns whether a stream is healthy and why: five conditions with the share of good readings in the last minute, ten minutes and hour, metrics, and the state of each multistream target. A condition without a reading is null and does not count. The same answer is at `/data/stream/{id}/health`.",
+      "Returns whether a stream is healthy and why: five conditions with the share of good readings in the last minute, ten minutes and hour, metrics, and the state of each multistream target. A condition without a reading is null and does not count. The same response is at `/data/stream/{id}/health`.",
     example: {
       params: { id: ids.stream },
       answer: {
@@ -63,7 +63,7 @@ export const healthDescriptions: DescriptionsOf<typeof dataRoutes> = {
   },
   getStreamEvents: {
     description:
-      "Streams the events of a stream as server-sent events and stays connected, or answers one page of JSON when the request accepts `application/json`. `from` replays stored events first. A client that reconnects with `Last-Event-ID` misses nothing. The same answer is at `/data/stream/{id}/events`.",
+      "Streams the events of a stream as server-sent events and stays connected. If the request accepts `application/json`, it returns one page of JSON instead. `from` replays stored events first. A client that reconnects with `Last-Event-ID` misses nothing. The same response is at `/data/stream/{id}/events`.",
     example: {
       params: { id: ids.stream },
       query: { from: String(times.started), to: String(times.seen) },
@@ -91,7 +91,7 @@ export const healthDescriptions: DescriptionsOf<typeof dataRoutes> = {
 export const usageDescriptions: DescriptionsOf<typeof usageRoutes> = {
   getUsage: {
     description:
-      "Returns the minutes of media that were transcoded, delivered and stored in a period. With `timeStep` or `breakdownBy` the answer is a list, with one element for each step and creator. The same answer is at `/data/usage/query`.",
+      "Returns the minutes of media that were transcoded, delivered and stored in a period. With `timeStep` or `breakdownBy` the response is a list, with one element for each step and creator. The same response is at `/data/usage/query`.",
     example: {
       query: { from: String(times.created), to: String(times.ended) },
       answer: { UserID: ids.account, TotalUsageMins: 60, DeliveryUsageMins: 900, StorageUsageMins: 62 },
@@ -105,13 +105,13 @@ const views = { viewCount: 120, playtimeMins: 900, errorRate: 0.01 };
 export const viewsDescriptions: DescriptionsOf<typeof viewsRoutes> = {
   getViewsNow: {
     description:
-      "Counts the viewers who are watching now, of the whole project or of one playback id or creator. With `breakdownBy` there is one element for each value, for example for each country. The same answer is at `/data/views/now`.",
+      "Counts the current viewers of the whole project, or of one playback id or creator. With `breakdownBy` there is one element for each value, for example for each country. The same response is at `/data/views/now`.",
     example: { query: { breakdownBy: "country" }, answer: [{ country: "SE", viewCount: 42, errorRate: 0 }] },
     errors: ["bad-request"],
   },
   getViews: {
     description:
-      "Counts views and playing time in a period, with the quality that players reported. Counts have a resolution of an hour. With `timeStep` there is one element for each step. The same answer is at `/data/views/query`.",
+      "Counts views and playing time in a period, with the quality that players reported. Counts have a resolution of an hour. With `timeStep` there is one element for each step. The same response is at `/data/views/query`.",
     example: {
       query: { playbackId: playbackIds.stream, timeStep: "day" },
       answer: [{ timestamp: times.created, ...views, ttffMs: 640, rebufferRatio: 0.002 }],
@@ -120,13 +120,13 @@ export const viewsDescriptions: DescriptionsOf<typeof viewsRoutes> = {
   },
   getViewsOfCreator: {
     description:
-      "Counts the views of exactly one stream or asset. Unlike `getViews` it may be called with an API key that is published in a web page, so that creators can see their own figures. The same answer is at `/data/views/query/creator`.",
+      "Counts the views of exactly one stream or asset. Unlike `getViews` it may be called with an API key that is published in a web page, so that creators can see their own figures. The same response is at `/data/views/query/creator`.",
     example: { query: { streamId: ids.stream }, answer: [views] },
     errors: ["bad-request", "not-found"],
   },
   getTotalViews: {
     description:
-      "Returns all views ever of one playback id. It needs no key, so a page can show the number beside its player; the answer may be a minute old. The same answer is at `/data/views/query/total/{id}`.",
+      "Returns the number of all views of one playback id. It needs no key, so a page can show the number beside its player. The number may be a minute old. The same response is at `/data/views/query/total/{id}`.",
     example: {
       params: { id: playbackIds.stream },
       answer: { playbackId: playbackIds.stream, viewCount: 120, playtimeMins: 900, legacyViewCount: 0 },
@@ -135,7 +135,7 @@ export const viewsDescriptions: DescriptionsOf<typeof viewsRoutes> = {
   },
   logPlayback: {
     description:
-      "Takes the report of a player about one view: when its picture appeared, where it waited for data, and errors. Players send it as JSON, also with the content type `text/plain`, so that a browser needs no preflight. The same operation is at `/data/analytics/log` and `/analytics/log`.",
+      "Receives a player's report about one view: the time to the first picture, waits for data, and errors. Players send it as JSON, also with the content type `text/plain`, so that a browser needs no preflight. The same operation is at `/data/analytics/log` and `/analytics/log`.",
     example: {},
     looseBody: {
       schema: PlaybackLog,

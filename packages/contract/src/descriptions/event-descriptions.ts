@@ -26,7 +26,8 @@ const ofTask = { task: { id: ids.task, type: task.type, snapshot: task } };
 
 export const eventDescriptions: Readonly<Record<DeliveredEvent, EventDescription>> = {
   "stream.started": {
-    description: "A broadcast has begun. A broadcaster who reconnects within the reconnect window causes no event.",
+    description:
+      "A broadcast has begun. A broadcaster who reconnects within the reconnect window causes no further event.",
     example: of("stream.started"),
   },
   "stream.idle": {
@@ -96,7 +97,7 @@ export const eventDescriptions: Readonly<Record<DeliveredEvent, EventDescription
     example: without(of("task.updated", ofTask)),
   },
   "task.completed": {
-    description: "A task has ended well. Its `output` has the results.",
+    description: "A task has completed. Its `output` has the results.",
     example: without(of("task.completed", { ...ofTask, success: true })),
   },
   "task.failed": {
@@ -111,14 +112,14 @@ export const AccessQuestion = Type.Object({
   context: Type.Record(Type.String(), Type.Unknown(), { description: "`webhookContext` of the content's policy" }),
   timestamp: Milliseconds,
   userIP: Type.Optional(Type.String({ description: "Address of the viewer" })),
-  playDomain: Type.Optional(Type.String({ description: "Host that the viewer asked" })),
-  playURL: Type.Optional(Type.String({ description: "Address that the viewer asked for" })),
+  playDomain: Type.Optional(Type.String({ description: "Host in the viewer's request" })),
+  playURL: Type.Optional(Type.String({ description: "Address that the viewer requested" })),
   headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Headers of the viewer's request" })),
 });
 
 export const accessQuestion = {
   description:
-    "A viewer asks for content whose policy is of type `webhook`. Answer with a 2xx status to let the viewer watch; any other status, and no response within 5 seconds, refuses. The body of the response is not read.",
+    "A viewer requests content whose policy has the type `webhook`. Respond with a 2xx status to admit the viewer. Any other status, or no response within 5 seconds, refuses the viewer. Weir does not read the body of the response.",
   example: {
     accessKey: "viewer-secret",
     context: { plan: "premium" },

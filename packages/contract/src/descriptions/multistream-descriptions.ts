@@ -5,13 +5,13 @@ import { ids, target } from "./example-objects.ts";
 export const multistreamDescriptions: DescriptionsOf<typeof multistreamRoutes> = {
   createTarget: {
     description:
-      "Stores the address of another platform to forward streams to, over SRT, RTMP or RTMPS. The address often contains a stream key, so no answer ever shows it again. Streams name the target in `multistream.targets`.",
+      "Stores the address of another platform to forward streams to, over SRT, RTMP or RTMPS. The address often contains a stream key, so no response ever shows it. Streams name the target in `multistream.targets`.",
     example: { body: { url: "rtmps://live.example.net/app/secret-key", name: "live.example.net" }, answer: target },
     errors: ["bad-request", "private-address", "bad-url"],
   },
   listTargets: {
     description:
-      "Returns the project's multistream targets without their addresses. `userId` keeps those that one account created.",
+      "Returns the project's multistream targets without their addresses. `userId` selects those that one account created.",
     example: { answer: [target] },
     errors: ["bad-request"],
   },
@@ -23,13 +23,13 @@ export const multistreamDescriptions: DescriptionsOf<typeof multistreamRoutes> =
   },
   patchTarget: {
     description:
-      "Changes the name or address of a target, or disables it. The change takes effect at once for every live stream that uses the target. There is no body in the answer. Answers 204 without the object: clients of the public API expect that.",
+      "Changes the name or address of a target, or disables it. The change takes effect at once for every live stream that uses the target. Responds with 204 without a body: clients of the public API expect that.",
     example: { params: { id: ids.target }, body: { disabled: true } },
     errors: ["bad-request", "private-address", "bad-url", "not-found"],
   },
   deleteTarget: {
     description:
-      "Deletes a target and removes it from every stream. Live streams stop being forwarded to it at once; they stay live otherwise.",
+      "Deletes a target and removes it from every stream. Forwarding of live streams to it stops at once; the streams stay live.",
     example: { params: { id: ids.target } },
     errors: ["not-found"],
   },

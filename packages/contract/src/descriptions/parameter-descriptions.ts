@@ -27,8 +27,8 @@ const QUERY_PARAMETERS: Readonly<Record<string, string>> = {
   sourceUrl: "Only assets that were fetched from this URL",
   streamId: "Only the stream with this id",
   assetId: "Only the asset, or the recording of the session, with this id",
-  creatorId: "Only objects of this creator of yours",
-  timeStep: "Length of a step; without it the answer has one element for the whole period",
+  creatorId: "Only objects with this `creatorId`",
+  timeStep: "Length of a step; without it, the response has one element for the whole period",
 };
 
 /** Of the parameter `name` of a route's path. */

@@ -8,7 +8,7 @@ const host = EXAMPLE_ORIGIN.replace("https://", "");
 export const playbackDescriptions: DescriptionsOf<typeof playbackRoutes> = {
   getApiBase: {
     description:
-      "Tells a person or program that this is a Weir server, which version it has, and where its API description and its dashboard are. It needs no key.",
+      "Returns the server's version and the addresses of its API description, its documentation and its dashboard. It needs no key.",
     example: {
       answer: {
         name: "Weir",
@@ -22,7 +22,7 @@ export const playbackDescriptions: DescriptionsOf<typeof playbackRoutes> = {
   },
   getPlayback: {
     description:
-      "Returns the addresses at which a playback id plays: HLS, WebRTC, MP4 files and thumbnails, best first. Any web page may ask without a key; of a gated video it learns the type of the policy, and the addresses refuse viewers without a credential. `recordings=true` with the owner's key adds the recordings of a stream.",
+      "Returns the addresses at which a playback id plays: HLS, WebRTC, MP4 files and thumbnails, best first. It needs no key, so any web page may call it. For gated video, it shows the type of the policy, and the addresses refuse viewers without a credential. `recordings=true` with the owner's key adds the recordings of a stream.",
     example: {
       params: { id: playbackIds.stream },
       answer: {
@@ -50,7 +50,7 @@ export const playbackDescriptions: DescriptionsOf<typeof playbackRoutes> = {
   },
   getIngest: {
     description:
-      "Returns the addresses that encoders publish to and the base addresses of playback. Append `/` and the stream key to an ingest address, and `?streamid=` and the stream key to that of SRT. `rtmps` and `srt` are absent where they are off. It needs no key; with one of full access, `srtPassphrase` is in the answer if the server has one.",
+      "Returns the addresses that encoders publish to and the base addresses of playback. Append `/` and the stream key to an ingest address, and `?streamid=` and the stream key to that of SRT. `rtmps` and `srt` are absent if they are off. It needs no key. With a key that has full access, the response includes `srtPassphrase` if the server has one.",
     example: {
       answer: [
         {
@@ -71,7 +71,7 @@ export const playbackDescriptions: DescriptionsOf<typeof playbackRoutes> = {
 export const accessControlDescriptions: DescriptionsOf<typeof accessControlRoutes> = {
   createSigningKey: {
     description:
-      "Creates a key pair for playback tokens (ES256). Only this answer contains `privateKey`: keep it on your server and sign a token there for each viewer. A project can have ten keys, so that one can replace another without a gap. Answers 200 where other creations answer 201: clients of the public API expect that.",
+      "Creates a key pair for playback tokens (ES256). Only this response contains `privateKey`. Keep it on your server, and sign a token for each viewer there. A project can have ten keys, so that one can replace another without a gap. Responds with 200 where other creations respond with 201: clients of the public API expect that.",
     example: {
       body: { name: "Signing Key 1" },
       answer: {
@@ -84,31 +84,31 @@ export const accessControlDescriptions: DescriptionsOf<typeof accessControlRoute
   },
   listSigningKeys: {
     description:
-      "Returns the project's signing keys with the time of their last use. Private keys are not stored, so they are never in the answer.",
+      "Returns the project's signing keys with the time of their last use. Private keys are not stored, so no response contains them.",
     example: { answer: [signingKey] },
     errors: ["bad-request"],
   },
   getSigningKey: {
     description:
-      "Returns the record of one signing key: its name, its public key, and when a token of it was last accepted.",
+      "Returns the record of one signing key: its name, its public key, and the time when one of its tokens was last accepted.",
     example: { params: { id: ids.signingKey }, answer: signingKey },
     errors: ["not-found"],
   },
   patchSigningKey: {
     description:
-      "Renames a signing key, or disables it. Tokens of a disabled key are refused within 5 seconds, also for viewers who are watching; enabling it makes them valid again. Answers 204 without the object: clients of the public API expect that.",
+      "Renames a signing key, or disables it. Tokens of a disabled key are refused within 5 seconds, even for current viewers; enabling it makes them valid again. Responds with 204 without a body: clients of the public API expect that.",
     example: { params: { id: ids.signingKey }, body: { disabled: true } },
     errors: ["not-found"],
   },
   deleteSigningKey: {
     description:
-      "Deletes a signing key for good. Tokens that were signed with it are refused within 5 seconds, also for viewers who are watching.",
+      "Deletes a signing key for good. Tokens that were signed with it are refused within 5 seconds, even for current viewers.",
     example: { params: { id: ids.signingKey } },
     errors: ["not-found"],
   },
   tryAccess: {
     description:
-      "Decides as it would for a viewer with these credentials and this page, including the call to your access webhook, and explains the decision. Viewers never see the reason.",
+      "Decides as for a viewer with these credentials on this page, including the call to your access webhook, and explains the decision. Viewers never see the reason.",
     example: {
       body: { playbackId: playbackIds.stream, jwt: "eyJhbGciOiJFUzI1NiJ9.e30.c2ln", origin: "https://www.example.com" },
       answer: { allowed: false, reason: "The token has expired: sign a new one." },
@@ -117,7 +117,7 @@ export const accessControlDescriptions: DescriptionsOf<typeof accessControlRoute
   },
   createOwnerToken: {
     description:
-      "Returns a token that plays one stream or recording of the project for an hour, whatever its policy is. It is meant for the owner's own player; give viewers tokens of a signing key.",
+      "Returns a token that plays one stream or recording of the project for an hour, whatever its policy is. It is for the owner's own player. Give viewers tokens that you sign with a signing key.",
     example: {
       body: { playbackId: playbackIds.stream },
       answer: { token: "owner-token", expiresAt: times.started + 3_600_000 },

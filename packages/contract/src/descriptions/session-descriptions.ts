@@ -5,20 +5,20 @@ import { clip, ids, session } from "./example-objects.ts";
 export const sessionDescriptions: DescriptionsOf<typeof sessionRoutes> = {
   listStreamSessions: {
     description:
-      "Returns the sessions of one stream that have media, latest first. `record=true` keeps those that were recorded. Addresses of recordings appear when they are ready, or with `forceUrl=true` before that.",
+      "Returns the sessions of one stream that have media, latest first. `record=true` selects those that were recorded. A recording's addresses appear when it is ready; `forceUrl=true` shows them earlier.",
     example: { params: { id: ids.stream }, query: { record: "true" }, answer: [session] },
     errors: ["bad-request", "not-found"],
   },
   listChildSessions: {
     description:
-      "Returns the sessions of one stream, at the address that older clients of the public API use. The answer is the same as that of `listStreamSessions`.",
+      "Returns the sessions of one stream, at the address that older clients of the public API use. The response is the same as from `listStreamSessions`.",
     example: { params: { id: ids.stream }, answer: [session] },
     errors: ["bad-request", "not-found"],
     deprecatedFor: "listStreamSessions",
   },
   listSessions: {
     description:
-      "Returns the sessions of all streams of the project, latest first. `parentId` keeps those of one stream, and `filters` selects by `recordingStatus` and other fields.",
+      "Returns the sessions of all streams of the project, latest first. `parentId` selects those of one stream, and `filters` selects by `recordingStatus` and other fields.",
     example: { query: { parentId: ids.stream }, answer: [session] },
     errors: ["bad-request"],
   },
@@ -30,7 +30,7 @@ export const sessionDescriptions: DescriptionsOf<typeof sessionRoutes> = {
   },
   deleteSession: {
     description:
-      "Deletes the recording of a session that has ended; this cannot be undone. The session itself stays in lists, with `recordingStatus: deleted`. Players are refused within 5 seconds, and the bytes are removed after an hour.",
+      "Deletes the recording of a session that has ended; this cannot be undone. The session itself stays in lists, with `recordingStatus: deleted`. Players are refused within 5 seconds, and the files are removed after an hour.",
     example: { params: { id: ids.session } },
     errors: ["not-found", "session-live"],
   },

@@ -8,7 +8,7 @@ const invalidStream = ["bad-request", "bad-url", "missing-webhook", "private-add
 export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   createStream: {
     description:
-      "Creates a stream and returns it with its `streamKey`, which a broadcaster publishes with, and its `playbackId`, which viewers play. Only `name` is required. Without `profiles` the stream gets the default ladder of four renditions; with an empty list it has the source quality only. A target given as `spec` is created too.",
+      "Creates a stream and returns it with its `streamKey` for the broadcaster and its `playbackId` for viewers. Only `name` is required. Without `profiles` the stream gets the default ladder of four renditions; with an empty list it has the source quality only. A target given as `spec` is created too.",
     example: {
       body: { name: "Main stage", record: true, creatorId: "creator-42", userTags: { venue: "hall-1" } },
       answer: newStream,
@@ -17,7 +17,7 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   listStreams: {
     description:
-      "Returns the project's streams, most recently seen first. `active=true` keeps those that are live or waiting for their broadcaster to reconnect. `filters` selects by any field, for example `creatorId` or a part of the name.",
+      "Returns the project's streams, most recently seen first. `active=true` selects those that are live or waiting for their broadcaster to reconnect. `filters` selects by any field, for example `creatorId` or a part of the name.",
     example: { query: { active: "true", limit: "20" }, answer: [stream] },
     errors: ["bad-request"],
   },
@@ -29,19 +29,19 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   getStreamByPlaybackId: {
     description:
-      "Finds the stream that viewers play under a playback id, for a program that stores playback ids only. Playback ids of sessions and assets are not found here.",
+      "Finds the stream with a playback id, for programs that store only playback ids. Playback ids of sessions and assets are not found here.",
     example: { params: { id: playbackIds.stream }, answer: stream },
     errors: ["not-found"],
   },
   getStreamByKey: {
     description:
-      "Finds the stream that a broadcaster publishes to with a stream key. A stream key is a secret: call this from a server, where the address is not logged.",
+      "Finds the stream with a stream key. A stream key is a secret: call this from a server that does not log addresses.",
     example: { params: { id: STREAM_KEY }, answer: stream },
     errors: ["not-found"],
   },
   getStreamInfo: {
     description:
-      "Finds a stream by any of its ids and returns it together with a session: the one whose id was given, or else the latest one. Three flags tell which kind of id it was.",
+      "Finds a stream by any of its ids and returns it together with a session: the one whose id was given, otherwise the latest one. Three flags tell which kind of id it was.",
     example: {
       params: { id: ids.stream },
       answer: { stream, session, isPlaybackid: false, isSession: false, isStreamKey: false },
@@ -50,25 +50,25 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   listStreamsOfUser: {
     description:
-      "Returns the streams that an account has created in the caller's project. An account other than the caller's own is answered with 404.",
+      "Returns the streams that an account has created in the caller's project. For any account other than the caller's own, the response is 404.",
     example: { params: { id: ids.account }, answer: [stream] },
     errors: ["bad-request", "not-found"],
   },
   patchStream: {
     description:
-      "Changes the given fields and leaves all others as they are. Changes of targets, the playback policy and `suspended` take effect at once, also for a live stream; `record` and `profiles` can only change while the stream is not active. A pull goes on from a changed `pull.source`; `pull: null` ends it and takes the source away. There is no body in the answer, as clients of the public API expect. Answers 204 without the object: clients of the public API expect that.",
+      "Changes the given fields and leaves all others as they are. Changes of targets, the playback policy and `suspended` take effect at once, even for a live stream. `record` and `profiles` can only change while the stream is not active. After a change of `pull.source`, the pull continues from the new source; `pull: null` ends the pull and removes the source. Responds with 204 without a body: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { name: "Main stage, day 2", playbackPolicy: { type: "jwt" } } },
     errors: [...invalidStream, "not-found", "not-implemented"],
   },
   patchStreamRecord: {
     description:
-      "Switches recording on or off for the sessions that begin from now on. A session that is live keeps the setting it began with, so the request is refused while the stream is active. Answers 204 without the object: clients of the public API expect that.",
+      "Turns recording on or off for future sessions. A live session keeps its setting, so the request is refused while the stream is active. Responds with 204 without a body: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { record: true } },
     errors: ["bad-request", "not-found"],
   },
   patchStreamSuspended: {
     description:
-      "Blocks a stream or unblocks it. Suspending disconnects the broadcaster at once and refuses new ones, and viewers are refused too; the stream and its recordings are kept. Answers 204 without the object: clients of the public API expect that.",
+      "Suspends a stream or resumes it. A suspended stream refuses broadcasters and viewers, and its current broadcaster is disconnected at once. The stream and its recordings are kept. Responds with 204 without a body: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { suspended: true } },
     errors: ["not-found", "missing-suspended"],
   },
@@ -80,19 +80,19 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   deleteStreams: {
     description:
-      "Deletes several streams in one transaction. If one of the ids is unknown, none is deleted and the answer is 404. Recordings are kept unless `recordings=true` is given.",
+      "Deletes several streams in one transaction. If one id is unknown, none is deleted and the response is 404. Recordings are kept unless `recordings=true` is given.",
     example: { body: { ids: [ids.stream] } },
     errors: ["not-found", "missing-ids"],
   },
   terminateStream: {
     description:
-      "Disconnects the current broadcaster and ends the session. The stream key stays valid, so an encoder that retries is live again after a moment; suspend the stream or rotate the key to keep it away. One call is accepted every 5 seconds.",
+      "Disconnects the current broadcaster and ends the session. The stream key stays valid, so an encoder that retries is live again after a moment. To keep it away, suspend the stream or rotate the key. A stream can be terminated once in 5 seconds.",
     example: { params: { id: ids.stream } },
     errors: ["not-found", "too-many-terminates"],
   },
   pullStream: {
     description:
-      "Creates a stream that Weir pulls from `pull.source`, and starts. If the project has a stream with that source, it is replaced instead, with status 200: fields that are not in the body are cleared, and a suspended stream is no longer. With the query parameter `key=creatorId`, the stream with the same `creatorId` is replaced; more than one is an error. A source is HLS with MPEG-TS segments, or MPEG-TS over HTTP or SRT.",
+      "Creates a stream that Weir pulls from `pull.source`, and starts the pull. If the project already has a stream with that source, the call replaces that stream instead and responds with 200: fields that are not in the body are cleared, and a suspended stream is resumed. With the query parameter `key=creatorId`, it replaces the stream with the same `creatorId`; if there are several, it responds with an error.",
     example: {
       body: { name: "Harbour", pull: { source: "https://camera.example.com/harbour/index.m3u8" } },
       answer: stream,
@@ -101,13 +101,13 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   startPull: {
     description:
-      "Makes a media node connect to the stream's `pull.source` and publish what it sends. A source that fails is asked again after increasing delays of at most a minute; `status.pull` says why. It goes on until the source ends or the stream is terminated; with `pull.onlyWhileWatched`, it rests while nobody watches. A pull that is running already starts anew.",
+      "Makes a media node connect to the stream's `pull.source` and publish what it sends. If the source fails, Weir retries after increasing delays of at most a minute; `status.pull` has the reason. The pull lasts until the source ends or the stream is terminated. With `pull.onlyWhileWatched`, it pauses while nobody watches. A pull that is already running is restarted.",
     example: { params: { id: ids.stream } },
     errors: ["bad-request", "not-found", "stream-suspended"],
   },
   tryPull: {
     description:
-      "Connects to a source as a pull does, for at most 10 seconds, and returns the first video and audio track that it sends, which others a pull leaves out, or what is wrong with it. Nothing is published, and no stream changes. A source that refuses the connection, does not answer or closes the connection is answered with one and the same sentence; nothing of what it sends is shown. A project may try 10 sources a minute.",
+      "Connects to a source as a pull does, for at most 10 seconds. Returns its first video and audio track and names the tracks that a pull would leave out, or says what is wrong with the source. Nothing is published, and no stream changes. For a source that refuses the connection, does not respond or closes the connection, the sentence is always the same, and nothing that it sent is shown. A project may try 10 sources a minute.",
     example: {
       body: { source: "https://camera.example.com/harbour/index.m3u8" },
       answer: {
@@ -144,14 +144,14 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   },
   testBroadcast: {
     description:
-      "Publishes a generated picture and tone to the stream, so that players and targets can be tried without an encoder. It lasts 60 seconds unless `seconds` says otherwise, and goes through the same steps as any broadcast.",
+      "Publishes a generated picture and tone to the stream, so that players and targets can be tried without an encoder. It lasts 60 seconds unless you set `seconds`, and takes the same path as any broadcast.",
     example: { params: { id: ids.stream }, body: { seconds: 60 } },
     errors: ["bad-request", "stream-suspended", "not-found", "too-many-test-broadcasts"],
     bodyIsOptional: true,
   },
   listStreamClips: {
     description:
-      "Returns the clips that were cut from a stream, whether live or from one of its recordings, newest first. Each clip is an asset.",
+      "Returns the clips that were cut from a stream, live or from its recordings, newest first. Each clip is an asset.",
     example: { params: { id: ids.stream }, answer: [clip] },
     errors: ["not-found"],
   },

@@ -12,13 +12,13 @@ const body = {
 export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
   createWebhook: {
     description:
-      "Registers a URL of yours that Weir calls when one of the chosen events happens. With `sharedSecret` every call is signed. Deliveries are in order for each stream, and are retried for a day. Addresses of private networks are refused. Answers 200 where other creations answer 201: clients of the public API expect that.",
+      "Registers a URL on your server that Weir calls when one of the chosen events happens. With `sharedSecret`, every call is signed. Deliveries are in order for each stream, and are retried for a day. Addresses in private networks are refused. Responds with 200 where other creations respond with 201: clients of the public API expect that.",
     example: { body, answer: webhook },
     errors: ["bad-request", "private-address", "not-found"],
   },
   listWebhooks: {
     description:
-      "Returns the project's webhooks with the result of their last call and the number of events that wait. Shared secrets are never in the answer.",
+      "Returns the project's webhooks with the result of their last call and the number of events that wait. No response contains the shared secret.",
     example: { answer: [webhook] },
     errors: ["bad-request"],
   },
@@ -30,7 +30,7 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
   },
   listSubscribedWebhooks: {
     description:
-      "Returns the webhooks of the project that are registered for one event, for example to see who would be told about `recording.ready`.",
+      "Returns the webhooks of the project that are registered for one event, for example to see which receivers get `recording.ready`.",
     example: { params: { event: "stream.started" }, answer: [webhook] },
     errors: ["bad-request", "not-found"],
   },
@@ -42,19 +42,19 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
   },
   replaceWebhook: {
     description:
-      "Replaces a webhook as a whole, so fields that are left out are cleared. The record from `getWebhook` can be sent back as it is: `isSigned: true` without `sharedSecret` keeps the secret.",
+      "Replaces the whole webhook: fields that are left out are cleared. The record from `getWebhook` can be sent back unchanged: `isSigned: true` without `sharedSecret` keeps the secret.",
     example: { params: { id: ids.webhook }, body, answer: webhook },
     errors: ["bad-request", "private-address", "not-found"],
   },
   patchWebhook: {
     description:
-      "Changes the given fields of a webhook. `paused: true` keeps events for up to 7 days without delivering them, and `paused: false` delivers what waits. There is no body in the answer. Answers 204 without the object: clients of the public API expect that.",
+      "Changes the given fields of a webhook. `paused: true` keeps events for up to 7 days without delivering them, and `paused: false` delivers the waiting events. Responds with 204 without a body: clients of the public API expect that.",
     example: { params: { id: ids.webhook }, body: { paused: false } },
     errors: ["bad-request", "private-address", "not-found"],
   },
   deleteWebhook: {
     description:
-      "Deletes a webhook together with its log and the events that wait for delivery. The answer is the webhook as it was.",
+      "Deletes a webhook together with its log and the events that wait for delivery. The response is the deleted webhook.",
     example: { params: { id: ids.webhook }, answer: webhook },
     errors: ["not-found"],
   },
@@ -78,7 +78,7 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
   },
   replayWebhook: {
     description:
-      "Queues the events of a time range for delivery again, for a receiver that has lost data. They keep their ids and their order, so a receiver can skip those it knows.",
+      "Queues the events of a time range for delivery again, for a receiver that has lost data. They keep their ids and their order, so a receiver can skip events that it has already processed.",
     example: {
       params: { id: ids.webhook },
       body: { from: times.started, to: times.ended },
@@ -98,8 +98,7 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
     errors: ["bad-request", "not-found"],
   },
   testWebhook: {
-    description:
-      "Calls the webhook with a made-up event and returns the request and the response, to try a receiver before anything happens.",
+    description: "Sends a test event to the webhook and returns the request and the response.",
     example: { params: { id: ids.webhook }, body: { event: "stream.started" }, answer: webhookCall },
     errors: ["not-found"],
     bodyIsOptional: true,

@@ -26,7 +26,7 @@ export const sessionRoutes = {
   listChildSessions: {
     method: "GET",
     path: "/api/stream/sessions/:id",
-    summary: "The same, at its older URL",
+    summary: "List the sessions of a stream, at its older URL",
     auth: "key",
     query: sessionList,
     success: ok(Type.Array(Session)),

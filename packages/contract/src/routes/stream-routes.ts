@@ -161,7 +161,7 @@ export const streamRoutes = {
   startPull: {
     method: "POST",
     path: "/api/stream/:id/start-pull",
-    summary: "Begin to pull the stream from its source",
+    summary: "Start to pull the stream from its source",
     auth: "key",
     success: none,
     failures: [400, 404],

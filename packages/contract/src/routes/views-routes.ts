@@ -35,7 +35,7 @@ const totalViews = {
 
 const logPlayback = {
   method: "POST",
-  summary: "Report of a player, as JSON or as JSON in text/plain",
+  summary: "Report the quality of playback, from a player",
   auth: "none",
   success: none,
   failures: [400, 413, 429],
