@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { StreamSlate } from "@weir/contract";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
+import { sourcePlaylist } from "./support/outputs.ts";
 import { checkTimes, recordedTimes } from "./support/recorded-times.ts";
 import { type CameraHabits, StrangeCamera } from "./support/strange-camera.ts";
 
@@ -28,6 +29,9 @@ async function watch(name: string, habits: CameraHabits, slate: StreamSlate = "o
   const stream = await client.streams.pull({ name, profiles: [], record: true, slate, pull: { source: camera.url } });
   const now = async () => (await client.streams.get(stream.id)).status;
   await expect.poll(async () => (await now()).state, { timeout: 30_000 }).toBe("live");
+  // A player that comes with the first segment has none to be behind, and stalls until it is, whatever the camera.
+  const segments = async () => (await sourcePlaylist(arena.weir.hlsUrl(stream.playbackId))).match(/#EXTINF/g)?.length;
+  await expect.poll(segments, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
   // Seconds behind, as most players are: a busy machine holds up one that is near the edge, and a camera that comes back within seconds does too.
   const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId), {}, { lowLatency: false });
   const before = await player.untilMoving(60);

@@ -2,13 +2,15 @@ import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { expect } from "vitest";
 import type { WeirServer } from "./weir-server.ts";
 
+/** The live playlist of the source; empty if there is none yet. */
+export async function sourcePlaylist(hlsUrl: string): Promise<string> {
+  const [address] = /^s\/.*\/source\/index\.m3u8/m.exec(await textOf(hlsUrl)) ?? [];
+  return address === undefined ? "" : textOf(new URL(address, hlsUrl).href);
+}
+
 /** Waits until the live playlist of the source has parts. */
 export async function expectLowLatency(hlsUrl: string): Promise<void> {
-  const source = async () => {
-    const [address] = /^s\/.*\/source\/index\.m3u8/m.exec(await textOf(hlsUrl)) ?? [];
-    return address === undefined ? "" : textOf(new URL(address, hlsUrl).href);
-  };
-  await expect.poll(source).toContain("#EXT-X-PART:");
+  await expect.poll(() => sourcePlaylist(hlsUrl)).toContain("#EXT-X-PART:");
 }
 
 /** Checks that the stream's newest session has HLS and an MP4 with audio and video. */

@@ -18,15 +18,14 @@ async function carryOut(order: LoadOrder): Promise<void> {
     case "publish":
       clip ??= makeClip();
       for (const url of order.urls) {
-        senders.push(await RtmpSender.start(url, await clip));
+        senders.push(await RtmpSender.start(url, await clip, address(senders.length)));
         await pause(STAGGER_MS);
       }
       return;
     case "watch":
       for (let n = 0; n < order.count; n++) {
         const nth = viewers.length;
-        const from = `127.0.0.${1 + (nth % ADDRESSES)}`;
-        viewers.push(await LiveViewer.start(order.url, `capacity-${process.pid}-${nth}`, from, counts));
+        viewers.push(await LiveViewer.start(order.url, `capacity-${process.pid}-${nth}`, address(nth), counts));
       }
       return;
     case "whep": {
@@ -39,6 +38,8 @@ async function carryOut(order: LoadOrder): Promise<void> {
       return;
   }
 }
+
+const address = (nth: number): string => `127.0.0.${1 + (nth % ADDRESSES)}`;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

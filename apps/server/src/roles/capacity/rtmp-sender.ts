@@ -33,11 +33,11 @@ export class RtmpSender {
     this.#clip = clip;
   }
 
-  /** Resolves when the server has accepted the stream and the clip plays. `url` is `rtmp://host:port/app/key`. Throws with the server's reason. */
-  static async start(url: string, clip: Clip): Promise<RtmpSender> {
+  /** Resolves when the server has accepted the stream and the clip plays. `url` is `rtmp://host:port/app/key`, `localAddress` what the server sees. Throws with the server's reason. */
+  static async start(url: string, clip: Clip, localAddress?: string): Promise<RtmpSender> {
     const { hostname, port, pathname } = new URL(url);
     const [, app = "", ...name] = pathname.split("/");
-    const socket = connect(Number(port || 1935), hostname).setNoDelay(true);
+    const socket = connect({ port: Number(port || 1935), host: hostname, localAddress }).setNoDelay(true);
     const sender = new RtmpSender(socket, clip);
     socket.on("error", () => {}); // "close" follows
     await once(socket, "connect");
