@@ -10,6 +10,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { eventCommands } from "./commands/events.ts";
 import { keyCommands } from "./commands/keys.ts";
 import { loginCommands } from "./commands/login.ts";
+import { moveCommand } from "./commands/move.ts";
 import { startCommand } from "./commands/start.ts";
 import { streamCommands } from "./commands/streams.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
@@ -38,6 +39,7 @@ export function buildProgram(): Command {
     doctorCommand,
     capacityCommand,
     backupCommands,
+    moveCommand,
     completionCommands,
   ])
     add(program);

@@ -49,6 +49,9 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "lost+found",
 ]);
 
+/** Beside a lock, while it is held. */
+const OWN_JOURNAL = /^(weir|postgres|backup)\.lock-(journal|wal|shm)$/;
+
 /** Create the folder if it does not exist. Throws `StartupError` if it cannot be created or written to, or has no space. */
 export function openDataFolder(folder: string, freeBytes: (folder: string) => number = freeBytesOf): string {
   try {
@@ -85,6 +88,11 @@ function closeToOthers(folder: string): void {
   const isReadable = (mode & 0o066) !== 0;
   if (isReadable && uid === process.getuid?.() && readdirSync(folder).every((name) => OWN_NAMES.has(name)))
     chmodSync(folder, 0o700);
+}
+
+/** Names in a data folder that are not Weir's. */
+export function strangersIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => !OWN_NAMES.has(name) && !OWN_JOURNAL.test(name));
 }
 
 /** Bytes that this process may still write to the file system of `folder`. */

@@ -32,7 +32,7 @@ export async function openWholeFolder(
   opened.defer(() => lock.release());
   if (existsSync(join(dataFolder, RESTORING_FILE)))
     throw new StartupError(
-      `a restore into ${dataFolder} was interrupted: repeat weir restore, or remove the folder to start empty`,
+      `a restore into ${dataFolder}, or a move, was interrupted: repeat that command, or remove the folder to start empty`,
     );
   adoptSpools(dataFolder, mediaProcesses);
   return { serverFolder: dataFolder, dataFolder };

@@ -3,13 +3,12 @@ import { tmpdir } from "node:os";
 import type { Command } from "commander";
 import { Cli } from "../cli.ts";
 import { CliError, EXIT } from "../exit-codes.ts";
+import { megabytes, settingsOfServer } from "../server-settings.ts";
 
 interface RestoreOptions {
   readonly drill?: boolean;
   readonly in: string;
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** `weir backup`, `weir restore`. Both work on this machine, with the settings of the server in the environment. */
 export function backupCommands(program: Command): void {
@@ -21,10 +20,12 @@ export function backupCommands(program: Command): void {
     .option("--verify", "instead, read the backup in the folder and compare every hash")
     .action(async (to: string, options: { withoutObjects?: boolean; verify?: boolean }, command: Command) => {
       const cli = new Cli(command);
+      const { inWords } = await import("../../roles/backup/in-words.ts");
       if (options.verify) {
         const { verifyBackup } = await import("../../roles/backup/verify-backup.ts");
-        const manifest = await verifyBackup(to, (done, of) => cli.progress.show("verifying", done / of));
-        cli.progress.clear();
+        const manifest = await verifyBackup(to, (done, of) => cli.progress.show("verifying", done / of))
+          .catch(inWords("weir backup --verify"))
+          .finally(() => cli.progress.clear());
         return cli.print.result(manifest, `The backup of ${timeOf(manifest.takenAt)} is whole.`);
       }
       const { backUp } = await import("../../roles/backup/backup.ts");
@@ -34,7 +35,9 @@ export function backupCommands(program: Command): void {
         isWithoutObjects: options.withoutObjects === true,
         weir: version(),
         onProgress: (what, done) => cli.progress.count(`copying ${what}`, done),
-      }).finally(() => cli.progress.clear());
+      })
+        .catch(inWords("weir backup"))
+        .finally(() => cli.progress.clear());
       const { objects, rows, takenAt } = manifest;
       const of = objects === null ? "without objects" : `${objects.count} objects (${megabytes(objects.bytes)})`;
       cli.print.result(
@@ -55,7 +58,10 @@ export function backupCommands(program: Command): void {
       const settings = { ...(await settingsOfServer()), from, onProgress };
       if (options.drill) return practise(cli, { ...settings, in: options.in });
       const { restore } = await import("../../roles/backup/restore.ts");
-      const manifest = await restore(settings).finally(() => cli.progress.clear());
+      const { inWords } = await import("../../roles/backup/in-words.ts");
+      const manifest = await restore(settings)
+        .catch(inWords("weir restore"))
+        .finally(() => cli.progress.clear());
       const next = `Start the server with the same settings: weir start`;
       cli.print.result(
         summaryOf(manifest),
@@ -79,16 +85,6 @@ async function practise(
     ].join("\n"),
   );
   if (failures.length > 0) throw new CliError("the drill failed", EXIT.failed);
-}
-
-async function settingsOfServer() {
-  const [{ readConfig }, { systemClock }, { createLog }] = await Promise.all([
-    import("../../roles/config.ts"),
-    import("../../platform/clock.ts"),
-    import("../../platform/log.ts"),
-  ]);
-  const log = createLog({ level: "warn", readable: process.stderr.isTTY === true }, process.stderr);
-  return { config: readConfig(process.env), clock: systemClock, log };
 }
 
 const summaryOf = ({

@@ -4,7 +4,7 @@ import { constants, copyFile, link, lstat, mkdir, open, readdir, rename, rm } fr
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import { freeBytesOf } from "../data-folder.ts";
-import { segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
+import { isKey, segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -110,7 +110,7 @@ export class LocalObjectStore implements ObjectStore {
     for (const entry of entries) {
       const key = `${folder}/${entry.name}`;
       if (entry.isDirectory()) yield* this.#keysBelow(key);
-      else if (entry.isFile()) yield key;
+      else if (entry.isFile() && isKey(key)) yield key;
     }
   }
 

@@ -35,7 +35,7 @@ export interface ObjectStore {
   deletePrefix(prefix: string): Promise<void>;
   /** The names after `prefix`, which ends with a slash, up to the next slash in the keys of objects. */
   children(prefix: string): Promise<string[]>;
-  /** The key of every object, in no order. Objects that come or go meanwhile may be among them or not. */
+  /** The key of every object, in no order; what has another name is not Weir's and is left out. Objects that come or go meanwhile may be among them or not. */
   keys(): AsyncIterable<string>;
   /** Free space for objects in bytes; null if the store has no limit of its own. */
   freeBytes(): number | null;

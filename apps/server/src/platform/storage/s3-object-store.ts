@@ -1,7 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Clock } from "../clock.ts";
-import { segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
+import { isKey, segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
 import { PART_BYTES, S3Bucket } from "./s3-bucket.ts";
 import type { S3Client, S3Settings } from "./s3-client.ts";
@@ -99,7 +99,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async *keys(): AsyncGenerator<string, void> {
-    for await (const page of this.#list("v1/")) yield* page;
+    for await (const page of this.#list("v1/")) yield* page.filter(isKey);
   }
 
   freeBytes(): null {

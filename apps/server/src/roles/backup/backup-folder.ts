@@ -5,6 +5,7 @@ import { type FolderLock, takeLock } from "../../platform/folder-lock.ts";
 import { StartupError } from "../../platform/startup-error.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { syncFolder } from "../../platform/storage/sync-folder.ts";
+import { deleteUnfound } from "./copy-objects.ts";
 import type { NodeFile } from "./frozen-files.ts";
 import { ObjectIndex } from "./object-index.ts";
 import type { RowsManifest } from "./rows.ts";
@@ -112,10 +113,9 @@ export class BackupFolder {
       if (id !== kept) await rm(join(taken, id), { recursive: true, force: true });
   }
 
-  /** Delete objects that the last look did not find. The index first: a file that it does not know is copied again where it is needed. */
-  async deleteUnfoundObjects(): Promise<void> {
-    for (let gone = this.index.forgetUnfound(); gone.length > 0; gone = this.index.forgetUnfound())
-      for (const key of gone) await this.objects.delete(key);
+  /** Delete objects that the last look did not find. */
+  deleteUnfoundObjects(): Promise<void> {
+    return deleteUnfound(this.index, this.objects);
   }
 
   async close(): Promise<void> {

@@ -147,7 +147,7 @@ test("a damaged object is named by the restore, which leaves a folder that no se
   expect(existsSync(join(folder, "restored", "restoring.json"))).toBe(true);
   unlinkSync(join(to(), "objects/v1/p/a"));
   await back();
-  await expect(bring()).rejects.toThrow("a restore of another backup");
+  await expect(bring()).rejects.toThrow("the restore of the backup");
   rmSync(join(folder, "restored"), { recursive: true });
   await bring();
   expect(existsSync(join(folder, "restored", "restoring.json"))).toBe(false);

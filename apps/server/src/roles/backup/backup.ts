@@ -1,12 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { takeLock } from "../../platform/folder-lock.ts";
-import { StartupError } from "../../platform/startup-error.ts";
 import { BackupFolder, type BackupManifest } from "./backup-folder.ts";
 import { copyObjects } from "./copy-objects.ts";
 import { FrozenFiles } from "./frozen-files.ts";
 import { dumpRows } from "./rows.ts";
-import { openWeirData, type WeirData, type WeirDataSettings } from "./weir-data.ts";
+import { migrationsOf, openWeirData, type WeirData, type WeirDataSettings } from "./weir-data.ts";
 
 export interface BackupSettings extends WeirDataSettings {
   /** Folder of the backup; that of an earlier one is brought up to date. */
@@ -25,11 +22,7 @@ export async function backUp(settings: BackupSettings): Promise<BackupManifest> 
   await using opened = new AsyncDisposableStack();
   const folder = opened.adopt(await BackupFolder.open(settings.to, { isNew: true }), (one) => one.close());
   const data = opened.use(await openWeirData(settings));
-  const lock = await takeLock(join(data.dataFolder, "backup.lock"));
-  if (lock === null) throw new StartupError(`another backup of ${data.dataFolder} runs: wait until it has ended`);
-  opened.defer(() => lock.release());
-  const frozen = opened.adopt(new FrozenFiles(data.dataFolder), (one) => one.release());
-  await frozen.release();
+  const frozen = await FrozenFiles.open(data.dataFolder, opened);
   await folder.removeOthers();
 
   await copyAll(settings, data, folder);
@@ -60,12 +53,7 @@ async function takeRows(
   // A part of a recording that the rows name is in the spool now, or is stored before the second look at the objects.
   await frozen.look();
   await client.query("begin isolation level repeatable read read only");
-  const { rows: migrations } = await client
-    .query<BackupManifest["migrations"][number]>("select name, digest from migration order by number")
-    .catch((error: { code?: string }) => {
-      if (error.code === "42P01") throw new StartupError("the database holds no Weir yet: start the server once");
-      throw error;
-    });
+  const migrations = await migrationsOf(client);
   const takenAt = clock.now();
   await frozen.look();
   await frozen.freeze();

@@ -4,12 +4,14 @@ import { Hashing, type IndexedObject, type ObjectIndex } from "./object-index.ts
 
 export interface ObjectCopy {
   readonly from: Pick<ObjectStore, "read">;
-  readonly to: Pick<ObjectStore, "putStream" | "size">;
+  readonly to: Pick<ObjectStore, "putStream" | "size" | "read">;
   readonly keys: AsyncIterable<string> | Iterable<string>;
   /** Of the copies: what is in it, and in `to`, is not copied again. */
   readonly copied: ObjectIndex;
   /** What the objects must be; without it, they are taken as they are read. */
   readonly expected?: ObjectIndex;
+  /** Each copy is read from `to`, and compared, before it counts. For a copy whose original may be deleted. */
+  readonly readsBack?: boolean;
   readonly onCopied?: (key: string) => void;
 }
 
@@ -37,7 +39,7 @@ export async function copyObjects(copy: ObjectCopy): Promise<void> {
   }
 }
 
-async function copyOne({ from, to, copied, expected, onCopied }: ObjectCopy, key: string): Promise<boolean> {
+async function copyOne({ from, to, copied, expected, readsBack, onCopied }: ObjectCopy, key: string): Promise<boolean> {
   const known = copied.get(key);
   const isCopied = known !== undefined && (await to.size(key)) === known.bytes;
   if (!isCopied) {
@@ -48,6 +50,7 @@ async function copyOne({ from, to, copied, expected, onCopied }: ObjectCopy, key
       if (error instanceof ObjectNotFound && expected === undefined) return false;
       throw error;
     }
+    if (readsBack) await compare(to, key, hashing.result);
     copied.add(key, hashing.result);
   }
   onCopied?.(key);
@@ -68,4 +71,25 @@ async function* checked(
     throw new StartupError(
       `the object ${key} of the backup is damaged: restore an earlier backup, or another copy of this one`,
     );
+}
+
+/** Throws `StartupError` if a copy that the target has acknowledged is not there, or has other bytes. */
+async function compare(to: Pick<ObjectStore, "read">, key: string, written: IndexedObject): Promise<void> {
+  const hashing = new Hashing();
+  try {
+    for await (const _ of hashing.through(await to.read(key)));
+  } catch (error) {
+    if (!(error instanceof ObjectNotFound)) throw error;
+  }
+  const { bytes, sha256 } = hashing.result;
+  if (sha256 !== written.sha256)
+    throw new StartupError(
+      `the object ${key} was written with ${written.bytes} bytes and read back with ${bytes}, or others: the store does not keep what it acknowledges, so use another one`,
+    );
+}
+
+/** Delete the copies that the last look at the source did not find. The index first: a copy that it does not know is made again where it is needed. */
+export async function deleteUnfound(copied: ObjectIndex, to: Pick<ObjectStore, "delete">): Promise<void> {
+  for (let gone = copied.forgetUnfound(); gone.length > 0; gone = copied.forgetUnfound())
+    for (const key of gone) await to.delete(key);
 }

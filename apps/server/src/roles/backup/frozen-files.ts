@@ -3,6 +3,8 @@ import { copyFile, link, mkdir, open, readdir, rm, stat } from "node:fs/promises
 import { dirname, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { PROCESSES } from "../../platform/data-folder.ts";
+import { takeLock } from "../../platform/folder-lock.ts";
+import { StartupError } from "../../platform/startup-error.ts";
 import { Hashing, type IndexedObject } from "./object-index.ts";
 
 /** A file of the data folder, by its path in it. */
@@ -32,6 +34,16 @@ export class FrozenFiles {
   constructor(dataFolder: string) {
     this.#dataFolder = dataFolder;
     this.#links = join(dataFolder, LINKS);
+  }
+
+  /** Of one command at a time. What a killed run has left is removed now, and at the end. Throws `StartupError`. */
+  static async open(dataFolder: string, opened: AsyncDisposableStack): Promise<FrozenFiles> {
+    const lock = await takeLock(join(dataFolder, "backup.lock"));
+    if (lock === null) throw new StartupError(`another backup of ${dataFolder} runs: wait until it has ended`);
+    opened.defer(() => lock.release());
+    const frozen = opened.adopt(new FrozenFiles(dataFolder), (one) => one.release());
+    await frozen.release();
+    return frozen;
   }
 
   /** Give every file that is there now a second name. */

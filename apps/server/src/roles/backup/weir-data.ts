@@ -26,14 +26,18 @@ export interface WeirDataSettings {
   readonly log: Log;
 }
 
-/** The data beside a running server, or of one that does not run and cannot start meanwhile. */
-export async function openWeirData({ config, clock, log }: WeirDataSettings): Promise<WeirData> {
+/** The data beside a running server, or of one that does not run and cannot start meanwhile. `check` may throw before anything is started. */
+export async function openWeirData(
+  { config, clock, log }: WeirDataSettings,
+  check: (isServerRunning: boolean) => void = () => {},
+): Promise<WeirData> {
   await using opened = new AsyncDisposableStack();
   const dataFolder = resolve(config.dataDir);
   if (!existsSync(dataFolder))
     throw new StartupError(`there is no data folder ${dataFolder}: set WEIR_DATA_DIR to that of the server`);
   const lock = await takeLock(join(dataFolder, "weir.lock"));
   if (lock) opened.defer(() => lock.release());
+  check(lock === null);
   const connection = await connectionTo({ config, clock, log }, dataFolder, lock === null, opened);
   const client = await connectClient(connection, opened);
   const { store, isBucket } = await connectObjectStore({ dataFolder, config, clock });
@@ -69,4 +73,15 @@ export async function connectClient(connection: pg.ClientConfig, opened: AsyncDi
   opened.defer(() => client.end());
   await client.query("set statement_timeout = 0; set idle_in_transaction_session_timeout = 0");
   return client;
+}
+
+/** The schema, as the names and hashes of its migrations. */
+export async function migrationsOf(client: pg.Client): Promise<{ readonly name: string; readonly digest: string }[]> {
+  try {
+    const { rows } = await client.query("select name, digest from migration order by number");
+    return rows;
+  } catch (error) {
+    if ((error as { code?: string }).code !== "42P01") throw error;
+    throw new StartupError("the database holds no Weir yet: start the server once");
+  }
 }
