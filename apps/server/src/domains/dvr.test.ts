@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { ended, kit, pass, publish, segment, setUpLiveRig, stream, tell } from "./live-test-rig.ts";
+import type { SealedSegments } from "../ports/index.ts";
+import { ended, kit, pass, publish, sealed, segment, setUpLiveRig, stream, tell } from "./live-test-rig.ts";
 
 setUpLiveRig();
 
@@ -55,4 +57,39 @@ it("dvr is off again with null, with or without record", async () => {
   await set({ dvr: 5, record: false });
   expect((await set({ record: false, dvr: null })).statusCode).toBe(204);
   expect((await kit.call("GET", `/api/stream/${stream.id}`)).json()).not.toHaveProperty("dvr");
+});
+
+it("the segments of half a day are read a thousand at a time, those of a rung with its gaps", async () => {
+  const { grant, start } = await publish();
+  const { sessionId } = start;
+  const fact = segment(grant, sessionId, 0);
+  const rung = fact.recorded.slice(0, 1).map((row) => ({ ...row, rendition: "v0" }));
+  await tell(kit.domains, fact, { ...fact, type: "rungs-recorded", recorded: rung });
+  await tell(kit.domains, ...["source", "audio", "v0"].map((rendition) => sealed(grant, sessionId, rendition)));
+  const last = 21_600;
+  await sql`
+    insert into recording_segment (session_id, project_id, user_id, rendition, msn, epoch, start_ticks, duration_ticks, program_date_time,
+      discontinuity, gap, init, span, byte_offset, byte_length)
+    select session_id, project_id, user_id, rendition, n, epoch, n * 180000::bigint, duration_ticks, program_date_time,
+      discontinuity, gap, init, span, byte_offset, byte_length
+    from recording_segment, generate_series(1, ${last}::int) n
+    where session_id = ${sessionId} and rendition in ('source', 'v0') and not (rendition = 'v0' and n % 1000 = 7)`.execute(
+    kit.db,
+  );
+  const read = async () => {
+    const found: SealedSegments[] = [];
+    for await (const some of kit.domains.mediaCatalogue.sealedSegments(sessionId)) found.push(some);
+    return found;
+  };
+  const found = await read();
+  expect(Math.max(...found.map(({ segments }) => segments.length))).toBe(1_000);
+  const shapeOf = (name: string) => {
+    const segments = found.flatMap(({ rendition, segments }) => (rendition === name ? segments : []));
+    return [segments.length, segments.filter(({ gap }) => gap).length, segments.at(-1)?.msn];
+  };
+  expect(["audio", "source", "v0"].map(shapeOf)).toEqual([
+    [1, 0, 0],
+    [last + 1, 0, last],
+    [last + 1, 22, last],
+  ]);
 });

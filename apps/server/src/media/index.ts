@@ -66,9 +66,9 @@ export interface MediaPlaneSettings
     Omit<HubSettings, "memory" | "takeover" | "recordingRoom" | "createRecorder" | "createDvr"> {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
-  /** Room where the spool lies; the object store knows its own. */
   /** What viewers can go back to in sessions that are not recorded. The same disk. */
   readonly dvrDir: string;
+  /** Room where the spool lies; the object store knows its own. */
   readonly spoolFreeBytes: () => number;
 }
 
@@ -107,12 +107,15 @@ export class MediaPlane implements HeldSessions {
   readonly #disk: SpoolDisk;
   readonly #dvrSpool: DvrSpool;
   readonly #sealer: SpanSealer;
+  /** Sessions that go on after a restart take turns. */
+  readonly #slices: Slices;
   readonly #windows: WindowKeeper;
   readonly #closing = new AbortController();
 
   constructor(settings: MediaPlaneSettings) {
     const { clock, log, eventSink, store, spoolDir, dvrDir, spoolFreeBytes, reconnectWindowMs, others } = settings;
     this.#settings = settings;
+    this.#slices = new Slices(settings.clock);
     const takeLeft = (playbackId: string) => this.#hub.takeLeft(playbackId);
     const copies = others && new FollowedSessions({ clock, log, memory: this.memory.parts, others, takeLeft });
     this.#followed = copies;
@@ -170,15 +173,14 @@ export class MediaPlane implements HeldSessions {
     const spool = record ? new SpoolSource(this.#disk.folder, sessionId) : this.#dvrSpool.source(sessionId);
     const stored = new StoredMedia(emptyIndex(projectId, sessionId), store);
     const dvr = new SessionDvr({ windowSeconds: dvrSeconds, sources: record ? [spool, stored] : [spool] });
-    const readIndex = async () => (record ? catalogue.sealedIndex(sessionId) : null);
     const { signal } = this.#closing;
     const earlier = {
       clock,
       log,
-      slices: new Slices(clock),
+      slices: this.#slices,
       sessionId,
       readSpool: () => spool.rows(),
-      readIndex,
+      readStore: () => (record ? catalogue.sealedSegments(sessionId) : []),
       signal,
     };
     if (resume) void loadEarlier(dvr, earlier);

@@ -1,6 +1,6 @@
 /** What is stored, and where its bytes are. Says nothing about who may watch it: that is the `PlaybackGate`'s. */
 
-import type { MediaIndex } from "./media-index.ts";
+import type { MediaIndex, SealedSegments } from "./media-index.ts";
 
 /** A complete piece of media in the object store. A recording has the id of its session. */
 export interface StoredContent {
@@ -25,8 +25,8 @@ export interface MediaCatalogue {
   newestRecordingOf(streamId: string): Promise<StoredContent | null>;
   /** Of an ended session, or of the stream's newest; null if there is none, or its stream's viewers may not go back. */
   dvrRecording(streamId: string, sessionId: string | null): Promise<DvrRecording | null>;
-  /** What the object store has of a recording, which may still grow; null if the session has none. */
-  sealedIndex(sessionId: string): Promise<MediaIndex | null>;
+  /** What the object store has of a recording, which may still grow: some at a time, because a day of them is many. Each rendition is in order. */
+  sealedSegments(sessionId: string): AsyncIterable<SealedSegments>;
   /** The location of the bytes of stored content; null until it is ready. */
   mediaIndex(content: StoredContent): Promise<MediaIndex | null>;
   /** Reports the size of stored content as one MP4. Returns at once. */

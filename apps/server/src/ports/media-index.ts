@@ -50,6 +50,9 @@ export interface StoredRendition {
   readonly spanBytes: ReadonlyMap<string, number>;
 }
 
+/** Some segments of a rendition, in order. */
+export type SealedSegments = Pick<StoredRendition, "rendition" | "track" | "segments">;
+
 export interface StoredTrack {
   readonly kind: "video" | "audio";
   readonly codec: "avc" | "hevc" | "av1" | "aac" | "opus";

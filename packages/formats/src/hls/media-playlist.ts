@@ -99,7 +99,8 @@ export function playlistHeader(playlist: Omit<MediaPlaylist, "segments">): strin
   if (lowLatency) {
     const skip = lowLatency.canSkipUntil === undefined ? "" : `,CAN-SKIP-UNTIL=${lowLatency.canSkipUntil}`;
     text += `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${lowLatency.partHoldBack}${skip}\n`;
-    text += `#EXT-X-PART-INF:PART-TARGET=${lowLatency.partTarget}\n`;
+    // The tag of control is the same in all lists of a presentation (6.2.4). Those of pictures have no parts.
+    if (!playlist.iFramesOnly) text += `#EXT-X-PART-INF:PART-TARGET=${lowLatency.partTarget}\n`;
   }
   text += `#EXT-X-MEDIA-SEQUENCE:${playlist.mediaSequence}\n`;
   if (playlist.discontinuitySequence > 0) text += `#EXT-X-DISCONTINUITY-SEQUENCE:${playlist.discontinuitySequence}\n`;

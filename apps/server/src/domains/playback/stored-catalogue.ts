@@ -1,4 +1,4 @@
-import type { DvrRecording, MediaCatalogue, MediaIndex, StoredContent } from "../../ports/index.ts";
+import type { DvrRecording, MediaCatalogue, MediaIndex, SealedSegments, StoredContent } from "../../ports/index.ts";
 import { readAssetMedia } from "../assets/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
@@ -8,7 +8,7 @@ import {
   type NewestRecording,
   type RewindableRecording,
   readRecordingIndex,
-  readSealedPart,
+  readSealedSegments,
   recordMp4Size,
 } from "../recordings/index.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
@@ -55,8 +55,8 @@ export class StoredCatalogue implements MediaCatalogue {
     return { content: { kind: "recording", ...recording }, dvrSeconds };
   }
 
-  sealedIndex(sessionId: string): Promise<MediaIndex | null> {
-    return readSealedPart(this.#deps.db, sessionId, { first: 0, last: Number.MAX_SAFE_INTEGER });
+  sealedSegments(sessionId: string): AsyncIterable<SealedSegments> {
+    return readSealedSegments(this.#deps.db, sessionId);
   }
 
   async mediaIndex({ kind, id }: StoredContent): Promise<MediaIndex | null> {

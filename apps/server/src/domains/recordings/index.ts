@@ -18,6 +18,7 @@ export {
   readRecordingIndex,
   readRecordingShape,
   readSealedPart,
+  readSealedSegments,
   recordMp4Size,
 } from "./recording-store.ts";
 export { purgeDeletedRecordings, type RetentionDeps } from "./retention.ts";

@@ -8,14 +8,12 @@ import {
 } from "@weir/formats/hls";
 import { missingBetween, type TimelinePlace } from "../stored/missing-segments.ts";
 import { type DvrMoment, momentsIn } from "./dvr-moments.ts";
-import { KeyframeList, type ListEdge } from "./keyframe-list.ts";
+import { KeyframeList, type ListEdge, skipSecondsOf } from "./keyframe-list.ts";
 import { ListText } from "./list-text.ts";
 import { type DvrPlace, type DvrSegment, dvrName } from "./segment-block.ts";
 import { SegmentRows } from "./segment-rows.ts";
 import { ShownDurations } from "./shown-durations.ts";
 
-/** In target durations, from the end: what is older is left out of a delta update. The least that RFC 8216bis 4.4.3.8 allows. */
-const SKIP_UNTIL_TARGET_DURATIONS = 6;
 /** RFC 8216bis 6.2.1: a time for every minute lets a player find any moment. */
 const TIME_EVERY_MS = 60_000;
 
@@ -170,13 +168,8 @@ export class DvrList {
 
   /** The listed segments that are older than the skip boundary. */
   #skippable({ targetDuration, open }: DvrEdge): number {
-    let seconds = open ? open.parts.reduce((sum, { duration }) => sum + duration, 0) : 0;
-    let index = this.#rows.end;
-    while (index > this.#rows.first && seconds < SKIP_UNTIL_TARGET_DURATIONS * targetDuration) {
-      index--;
-      seconds += this.#rows.segmentAt(index).seconds;
-    }
-    return index - this.#rows.first;
+    const openSeconds = open ? open.parts.reduce((sum, { duration }) => sum + duration, 0) : 0;
+    return this.#rows.olderThan(skipSecondsOf(targetDuration) - openSeconds, this.#rows.end);
   }
 
   #write(edge: DvrEdge, skipped: number): ListText {
@@ -191,7 +184,7 @@ export class DvrList {
       independentSegments: this.#isAllIndependent,
       skippedSegments: skipped,
       ...(lowLatency && {
-        lowLatency: { ...lowLatency, canSkipUntil: SKIP_UNTIL_TARGET_DURATIONS * targetDuration },
+        lowLatency: { ...lowLatency, canSkipUntil: skipSecondsOf(targetDuration) },
       }),
       ending: lowLatency ? "live" : "ended",
     };

@@ -2,37 +2,45 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
 import type { Slices } from "../../platform/slices.ts";
-import type { MediaIndex, RecordedSegment, StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
+import type {
+  RecordedSegment,
+  SealedSegments,
+  StoredRendition,
+  StoredSegment,
+  StoredTrack,
+} from "../../ports/index.ts";
 import { DvrList, type PlacedSegment } from "./dvr-list.ts";
+import { PlacedRows } from "./placed-rows.ts";
 import type { SessionDvr } from "./session-dvr.ts";
 
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 5_000;
+
+/** Some at a time. */
+type Some<Rows> = AsyncIterable<Rows> | readonly Rows[];
 
 export interface EarlierMedia {
   readonly clock: Clock;
   readonly log: Log;
   readonly slices: Slices;
   readonly sessionId: string;
-  /** What is in the spool. Called first: a chapter leaves the spool when the index has it. */
-  readonly readSpool: () => Promise<readonly RecordedSegment[]>;
-  /** What is in the object store; null if that is nothing. */
-  readonly readIndex: () => Promise<MediaIndex | null>;
+  /** What is in the spool. Read first: a chapter leaves the spool when the store has it. */
+  readonly readSpool: () => Some<readonly RecordedSegment[]>;
+  /** What is in the object store. */
+  readonly readStore: () => Some<SealedSegments>;
   /** Nobody needs it any more. */
   readonly signal: AbortSignal;
 }
 
 /** Reads what a session has from before this process had it, as often as that takes. Never rejects. */
 export async function loadEarlier(dvr: SessionDvr, media: EarlierMedia): Promise<void> {
-  const { clock, log, slices, sessionId, readSpool, readIndex, signal } = media;
+  const { clock, log, slices, sessionId, signal } = media;
   const backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
   while (!signal.aborted) {
-    // What was recorded before is in the spool, or in the index by now: nothing is kept from one try to the next.
+    // What was recorded before is in the spool, or in the store by now: nothing is kept from one try to the next.
     dvr.awaitEarlier();
     try {
-      const spooled = await readSpool();
-      const stored = (await readIndex())?.renditions ?? [];
-      return await dvr.load(await earlierRows(slices, spooled, stored), slices);
+      return await dvr.load(await earlierRows(media), slices);
     } catch (error) {
       const ms = backOff.next();
       if (ms === FIRST_RETRY_MS)
@@ -42,31 +50,20 @@ export async function loadEarlier(dvr: SessionDvr, media: EarlierMedia): Promise
   }
 }
 
-/** By rendition, in order. Chapters of the spool may be older than some that are in the store already. */
-async function earlierRows(
-  slices: Slices,
-  spooled: readonly RecordedSegment[],
-  stored: readonly StoredRendition[],
-): Promise<Map<string, readonly PlacedSegment[]>> {
-  const renditions = new Map<string, Map<number, PlacedSegment>>();
-  const take = (rendition: string, segment: StoredSegment, track: StoredTrack): void => {
-    const rows = renditions.get(rendition) ?? new Map<number, PlacedSegment>();
+/** By rendition. Chapters of the spool may be older than some that are in the store already. */
+async function earlierRows({ slices, readSpool, readStore }: EarlierMedia): Promise<Map<string, PlacedRows>> {
+  const renditions = new Map<string, PlacedRows>();
+  const rowsOf = (rendition: string): PlacedRows => {
+    const rows = renditions.get(rendition) ?? new PlacedRows();
     renditions.set(rendition, rows);
-    // A rung's index has gaps where its rows are not told yet.
-    if ((rows.get(segment.msn)?.init ?? null) === null) rows.set(segment.msn, placedOf(segment, track));
+    return rows;
   };
-  for (const { rendition, segments, track } of stored)
-    await slices.forEach(segments, (segment) => take(rendition, segment, track));
-  await slices.forEach(spooled, ({ rendition, track, ...segment }) => take(rendition, segment, track));
-  const sorted = new Map<string, readonly PlacedSegment[]>();
-  const sort = ([name, rows]: readonly [string, ReadonlyMap<number, PlacedSegment>]): void => {
-    sorted.set(
-      name,
-      [...rows.values()].toSorted((a, b) => a.msn - b.msn),
-    );
-  };
-  await slices.forEach(renditions, sort, { lookEvery: 1 });
-  return sorted;
+  for await (const chapter of readSpool())
+    await slices.forEach(chapter, (row) => rowsOf(row.rendition).add(placedOf(row, row.track)));
+  // A rung has gaps in the store where its rows are not told yet.
+  for await (const { rendition, track, segments } of readStore())
+    await slices.forEach(segments, (segment) => rowsOf(rendition).add(placedOf(segment, track)));
+  return renditions;
 }
 
 /** The list of a rendition of which all is stored, ready to be written. */

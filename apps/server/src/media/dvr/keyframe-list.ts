@@ -6,6 +6,11 @@ import type { FoundRow, SegmentRows } from "./segment-rows.ts";
 /** Numbers after which a segment that has no place yet will have none. */
 const SETTLED_MSNS = 64;
 
+/** In target durations, from the end: what is older is left out of a delta update. The least that RFC 8216bis 4.4.3.8 allows. */
+const SKIP_UNTIL_TARGET_DURATIONS = 6;
+
+export const skipSecondsOf = (targetDuration: number): number => SKIP_UNTIL_TARGET_DURATIONS * targetDuration;
+
 /** What a list of keyframes must know of its session. */
 export interface ListEdge {
   readonly targetDuration: number;
@@ -21,7 +26,10 @@ export class KeyframeList {
   #bits = 0;
   #seconds = 0;
   #peak = 0;
-  #written: { readonly key: string; readonly text: ListText | null } | null = null;
+  readonly #written: Record<"whole" | "delta", { readonly key: string; readonly text: ListText | null } | null> = {
+    whole: null,
+    delta: null,
+  };
 
   constructor(rows: SegmentRows) {
     this.#rows = rows;
@@ -50,25 +58,38 @@ export class KeyframeList {
       if (!block.hasIFrames && this.#isSettled(nth)) yield () => void block.iFrames(0, BLOCK_ROWS, true);
   }
 
-  /** Null without any. */
-  text(edge: ListEdge): ListText | null {
-    const key = `${this.#placed} ${this.#rows.first} ${edge.lowLatency === null}`;
-    if (this.#written?.key !== key) this.#written = { key, text: this.#write(edge) };
-    return this.#written.text;
+  /** Whether it has this number, or goes on behind it. */
+  reaches(msn: number): boolean {
+    return this.#placed >= msn;
   }
 
-  #write({ targetDuration, lowLatency }: ListEdge): ListText | null {
+  /** Null without any. As a delta update, unless it has ended. */
+  text(edge: ListEdge, isDelta: boolean): ListText | null {
+    const isShortened = isDelta && edge.lowLatency !== null;
+    const key = `${this.#placed} ${this.#rows.first} ${edge.lowLatency === null}`;
+    const written = this.#written[isShortened ? "delta" : "whole"];
+    if (written?.key === key) return written.text;
+    const text = this.#write(edge, isShortened);
+    this.#written[isShortened ? "delta" : "whole"] = { key, text };
+    return text;
+  }
+
+  #write({ targetDuration, lowLatency }: ListEdge, isShortened: boolean): ListText | null {
     const rows = this.#rows;
     const found = rows.find(this.#placed);
     if (!found || this.rates === null) return null;
     const to = rows.blocks.indexOf(found.block) * BLOCK_ROWS + found.at + 1;
     if (to <= rows.first) return null;
     const ending = lowLatency ? "live" : "ended";
+    const canSkipUntil = skipSecondsOf(targetDuration);
+    const skipped = isShortened ? rows.olderThan(canSkipUntil, to) : 0;
     const header = playlistHeader({
       ...{ targetDuration, mediaSequence: rows.lastMsn + 1 - rows.length, discontinuitySequence: rows.breaksBefore },
-      ...{ independentSegments: true, iFramesOnly: true, ending },
+      ...{ independentSegments: true, iFramesOnly: true, ending, skippedSegments: skipped },
+      ...(lowLatency && { lowLatency: { ...lowLatency, canSkipUntil } }),
     });
-    return ListText.of(header + rows.mapBefore, this.#pieces(rows.first, to), playlistEnd({ ending }, ""));
+    const map = skipped > 0 ? "" : rows.mapBefore;
+    return ListText.of(header + map, this.#pieces(rows.first + skipped, to), playlistEnd({ ending }, ""));
   }
 
   *#pieces(first: number, to: number): Generator<ListPiece, void> {

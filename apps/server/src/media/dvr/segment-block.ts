@@ -101,7 +101,7 @@ export class SegmentBlock {
   place(at: number, { epoch, span, offset, length, keyframeBytes = 0 }: DvrPlace): void {
     this.#keyframeBytes[at] = keyframeBytes;
     this.#epoch[at] = epoch;
-    this.#spanMsn[at] = Number(span.slice(span.indexOf("-") + 1, span.indexOf(".")));
+    this.#spanMsn[at] = spanMsnOf(span);
     this.#offset[at] = offset;
     this.#length[at] = length;
   }
@@ -239,6 +239,11 @@ export class SegmentBlock {
   #is(at: number, flag: number): boolean {
     return ((this.#flags[at] ?? 0) & flag) !== 0;
   }
+}
+
+/** Number of the first segment of a span, by its name. */
+export function spanMsnOf(span: string): number {
+  return Number(span.slice(span.indexOf("-") + 1, span.indexOf(".")));
 }
 
 /** A whole segment as it is stored, while live and after. `{msn}.m4s` is the same media in the bytes of its parts. */

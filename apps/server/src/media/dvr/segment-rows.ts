@@ -118,6 +118,13 @@ export class SegmentRows {
     for (let left = 0; left < MAX_LEAVING && this.#leave(); left++);
   }
 
+  /** The listed rows before `to` that are older than the last `seconds` before it. */
+  olderThan(seconds: number, to: number): number {
+    let index = to;
+    for (let passed = 0; index > this.first && passed < seconds; ) passed += this.segmentAt(--index).seconds;
+    return Math.max(0, index - this.first);
+  }
+
   /** What must be done before the lines of all listed rows can be written within a turn of the event loop. */
   unrendered(): Iterable<() => void> {
     return this.#runs.unrendered(

@@ -6,8 +6,9 @@ import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import { storedBytesOf } from "../stored/live-rows.ts";
 import type { SegmentSource } from "../stored/session-media.ts";
-import { type DvrEdge, DvrList, type PlacedSegment } from "./dvr-list.ts";
+import { type DvrEdge, DvrList } from "./dvr-list.ts";
 import type { DvrMoment } from "./dvr-moments.ts";
+import type { PlacedRows } from "./placed-rows.ts";
 
 /** Name of the playlists that go back. Those of live viewers stay as they are. */
 export const DVR_PLAYLIST = "dvr.m3u8";
@@ -85,10 +86,10 @@ export class SessionDvr {
   }
 
   /** Takes what the session has from before, by rendition. */
-  async load(rows: ReadonlyMap<string, readonly PlacedSegment[]>, slices: Slices): Promise<void> {
-    for (const [name, segments] of rows) {
+  async load(renditions: ReadonlyMap<string, PlacedRows>, slices: Slices): Promise<void> {
+    for (const [name, rows] of renditions) {
       const list = new DvrList(this.#settings.windowSeconds);
-      await slices.forEach(segments, (segment) => list.addPlaced(segment));
+      await slices.forEach(rows.inOrder(), (segment) => list.addPlaced(segment));
       this.#lists.set(name, list);
       this.#recorded.add(name);
     }
@@ -138,10 +139,15 @@ export class SessionDvr {
   }
 
   /** The list of a rendition's keyframes; null if none is known. */
-  iFrames(rendition: string, coding: "gzip" | null): CodedText | null {
+  iFrames(rendition: string, isDelta: boolean, coding: "gzip" | null): CodedText | null {
     const live = this.#outputs.playlist(rendition);
     if (!live || !this.has(rendition)) return null;
-    return this.#lists.get(rendition)?.keyframes.text(this.#edge(live))?.in(coding) ?? null;
+    return this.#lists.get(rendition)?.keyframes.text(this.#edge(live), isDelta)?.in(coding) ?? null;
+  }
+
+  /** Whether the list of keyframes has come to this number. */
+  hasIFrame(rendition: string, msn: number): boolean {
+    return this.#lists.get(rendition)?.keyframes.reaches(msn) ?? false;
   }
 
   /** Bits per second of a rendition's keyframes; null if none is known. */

@@ -21,15 +21,14 @@ export class SpoolSource implements SegmentSource {
     this.#sessionId = sessionId;
   }
 
-  /** All rows of the session that are here, in any order. */
-  async rows(): Promise<RecordedSegment[]> {
-    const rows: RecordedSegment[] = [];
-    for (const folder of await this.#chapters()) rows.push(...(await rowsOf(folder)));
-    return rows;
+  /** All rows of the session that are here, in any order, those of a chapter at a time. */
+  async *rows(): AsyncGenerator<readonly RecordedSegment[], void> {
+    for (const folder of await this.#chapters()) yield await rowsOf(folder);
   }
 
   async segments(rendition: string, { first, last }: MsnRange): Promise<SessionRendition<StoredSegment> | null> {
-    const rows = (await this.rows()).filter((row) => row.rendition === rendition);
+    const rows: RecordedSegment[] = [];
+    for await (const found of this.rows()) rows.push(...found.filter((row) => row.rendition === rendition));
     const [oldest] = rows.toSorted((a, b) => a.msn - b.msn);
     if (!oldest) return null;
     const segments = rows.filter(({ msn }) => msn >= first && msn <= last).toSorted((a, b) => a.msn - b.msn);

@@ -3,6 +3,7 @@ import {
   type MediaCatalogue,
   type MediaIndex,
   recordingPrefix,
+  type SealedSegments,
   type StoredContent,
   type StoredRendition,
 } from "../../ports/index.ts";
@@ -31,14 +32,10 @@ export class FakeCatalogue implements MediaCatalogue {
     return content && (sessionId ?? content.id) === content.id ? { content, dvrSeconds: 86_400 } : null;
   }
 
-  async sealedIndex(id: string): Promise<MediaIndex | null> {
+  async *sealedSegments(id: string): AsyncGenerator<SealedSegments, void> {
     const index = await this.mediaIndex({ kind: "recording", id, projectId: "project-1" });
-    if (!index) return null;
-    const renditions = index.renditions.map((each) => ({
-      ...each,
-      segments: each.segments.filter(({ gap, span }) => gap || each.spanBytes.has(span)),
-    }));
-    return { ...index, renditions };
+    for (const { rendition, track, segments, spanBytes } of index?.renditions ?? [])
+      yield { rendition, track, segments: segments.filter(({ gap, span }) => gap || spanBytes.has(span)) };
   }
 
   async mediaIndex({ id, projectId }: StoredContent): Promise<MediaIndex | null> {

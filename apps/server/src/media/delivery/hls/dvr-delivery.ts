@@ -86,16 +86,17 @@ export class DvrDelivery {
   }
 
   /** The list of the keyframes of a live session. */
-  async iFrames(asked: MediaRequest<FileAddress>, source: LiveSource, dvr: SessionDvr): Promise<void> {
+  async iFrames(asked: MediaRequest<FileAddress>, source: LiveSource, dvr: SessionDvr, cache: string): Promise<void> {
     const { req, res, address, caching } = asked;
+    const isDelta = address.skip === true;
     await this.#settings.slices.forEach(dvr.unrenderedIFrames(address.rendition), (render) => render(), {
       lookEvery: 1,
     });
-    const text = dvr.iFrames(address.rendition, codingOf(asked));
+    const text = dvr.iFrames(address.rendition, isDelta, codingOf(asked));
     if (!text) return dvr.isReady ? sendNotFound(res) : sendUnavailable(res);
     source.sent.bytes += text.bytes.byteLength;
     source.sent.responses.playlist++;
-    sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text);
+    sendCoded(req, res, PLAYLIST_TYPE, isDelta ? caching.fresh : cache, text);
   }
 
   /** A segment of a live session. */
@@ -160,7 +161,7 @@ export class DvrDelivery {
 
   async #iFramesOf(list: DvrList, media: OpenMedia): Promise<ListText | null> {
     await this.#settings.slices.forEach(list.keyframes.unrendered(), (render) => render(), { lookEvery: 1 });
-    return list.keyframes.text({ ...ENDED, targetDuration: longestOf(media) });
+    return list.keyframes.text({ ...ENDED, targetDuration: longestOf(media) }, false);
   }
 
   async #recording(streamId: string, sessionId: string | null) {

@@ -137,8 +137,8 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
     const { file, media, dvrMsn } = asked.address;
     const { dvr } = source;
     if (file === "index.m3u8") return this.#playlist(asked, source, playlist, sendPlaylist);
-    if (file === DVR_PLAYLIST) return dvr ? this.#dvrPlaylist(asked, source, playlist, dvr) : sendNotFound(asked.res);
-    if (file === DVR_I_FRAMES) return dvr ? this.#dvr.iFrames(asked, source, dvr) : sendNotFound(asked.res);
+    if (file === DVR_PLAYLIST || file === DVR_I_FRAMES)
+      return dvr ? this.#dvrPlaylist(asked, source, playlist, dvr) : sendNotFound(asked.res);
     if (dvrMsn !== null) return dvr ? this.#dvr.segment(asked, source, dvr, dvrMsn) : sendNotFound(asked.res);
     if (file.startsWith("init-")) {
       const init = findInit(playlist.rendition, file);
@@ -154,7 +154,10 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
   #dvrPlaylist(asked: MediaRequest<FileAddress>, source: LiveSource, playlist: LiveList, dvr: SessionDvr): void {
     if (asked.address.skip === "invalid") return sendText(asked.res, 400, "application/json", BAD_SKIP, PERSONAL.error);
     this.#playlist(asked, source, playlist, (_asked, _source, _list, cache) => {
-      const sent = this.#dvr.playlist(asked, source, dvr, cache);
+      const isIFrames = asked.address.file === DVR_I_FRAMES;
+      const sent = isIFrames
+        ? this.#dvr.iFrames(asked, source, dvr, cache)
+        : this.#dvr.playlist(asked, source, dvr, cache);
       sent?.catch((error: unknown) => {
         this.#log.error({ err: error, playbackId: source.playbackId }, "could not write a DVR playlist");
         sendUnavailable(asked.res);
@@ -176,7 +179,10 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
     // Lists that go back have no parts of a slate.
     const partNow = () => (address.file === DVR_PLAYLIST && rendition.open?.isSlate ? null : query.part);
-    const isMet = () => hasMedia(rendition, query.msn, partNow());
+    const isMet =
+      address.file === DVR_I_FRAMES
+        ? () => hasKeyframe(source, address.rendition, query.msn) || hasMedia(rendition, query.msn + 1, null)
+        : () => hasMedia(rendition, query.msn, partNow());
     const quietMs = rendition.targetDuration * 1000 * QUIET_TARGET_DURATIONS;
     this.#waitForList(asked, source, playlist, { isMet, met: caching.blocked, quietMs, send });
   }
@@ -228,6 +234,11 @@ const BAD_DIRECTIVE = errorText(
 );
 const BAD_SKIP = errorText("bad-request", "_HLS_skip must be YES or v2, given once");
 const TOO_FAR = errorText("bad-request", "_HLS_msn is more than two segments ahead of the stream");
+
+/** Keyframes are listed once their segment is stored. One that is not by the time the next is closed will be a gap. */
+function hasKeyframe({ dvr }: LiveSource, rendition: string, msn: number): boolean {
+  return dvr?.hasIFrame(rendition, msn) ?? false;
+}
 
 function sendPlaylist({ res }: MediaRequest, source: LiveSource, playlist: LiveList, cache: string): void {
   const text = playlist.text();

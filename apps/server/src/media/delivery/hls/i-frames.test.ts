@@ -106,3 +106,45 @@ test("a stream that viewers go back in lists its keyframes while it is live, and
   expect(framesIn(ended).slice(0, framesIn(list).length)).toEqual(framesIn(list));
   expect((await rig.fetch(`${live}/s/-/session-1/audio/dvr-iframes.m3u8`)).status).toBe(404);
 });
+
+test("all lists that go back have one tag of control; a list of keyframes keeps what it says: deltas and blocked reloads", async () => {
+  const live = "/hls/playstream1";
+  rig.publishGate.nextStart = { record: true, dvrSeconds: 86_400 };
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  await until(async () => (await rig.fetch(`${live}/s/-/session-1/source/dvr.m3u8`)).status === 200, "the list");
+  // In pieces, as the disk is slower than the clock of a test.
+  const recorded = () => rig.facts.of("segment-closed").at(-1)?.recorded[0]?.msn ?? 0;
+  for (let at = 5; at < 65; at += 10) {
+    await rig.send(publication, { seconds: 10, clockAt: at });
+    await until(() => recorded() >= (at + 10) / 2 - 2, "the recording");
+  }
+  const multivariant = await rig.text(`${live}/index.m3u8?dvr=1`);
+  const lists = multivariant.match(/s\/[^"\n]+\.m3u8/g) ?? [];
+  expect(lists).toHaveLength(3);
+  const controls = await Promise.all(
+    lists.map(async (list) => (await rig.text(`${live}/${list}`)).match(/#EXT-X-SERVER-CONTROL:.*/g)),
+  );
+  expect(controls[0]).toEqual([
+    expect.stringMatching(/CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=[\d.]+,CAN-SKIP-UNTIL=\d+$/),
+  ]);
+  expect(controls).toEqual(lists.map(() => controls[0]));
+
+  const frames = `${live}/s/-/session-1/source/dvr-iframes.m3u8`;
+  const namesIn = (text: string) => text.match(/^d\d+\.m4s$/gm) ?? [];
+  const whole = await rig.text(frames);
+  expect(whole).not.toMatch(/EXT-X-PART|PRELOAD-HINT|RENDITION-REPORT|EXT-X-SKIP/);
+  const delta = await rig.text(`${frames}?_HLS_skip=YES`);
+  const skipped = Number(/#EXT-X-SKIP:SKIPPED-SEGMENTS=(\d+)/.exec(delta)?.[1]);
+  expect(skipped).toBeGreaterThan(10);
+  expect(namesIn(delta)).toEqual(namesIn(whole).slice(skipped));
+  expect((await rig.fetch(`${frames}?_HLS_skip=no`)).status).toBe(400);
+  expect((await rig.fetch(`${frames}?_HLS_msn=999`)).status).toBe(400);
+
+  const next = Number(/\d+/.exec(namesIn(whole).at(-1) ?? "")) + 1;
+  const reload = rig.text(`${frames}?_HLS_msn=${next}&_HLS_skip=YES`);
+  await rig.send(publication, { seconds: 4, clockAt: 65 });
+  await until(() => recorded() >= next, "the next segment in the recording");
+  rig.clock.advance(250);
+  expect(namesIn(await reload)).toContain(`d${next}.m4s`);
+});

@@ -1,0 +1,77 @@
+import { spanName } from "../stored/layout.ts";
+import type { PlacedSegment } from "./dvr-list.ts";
+import { Names, spanMsnOf } from "./segment-block.ts";
+
+/** Numbers of a row. */
+const WIDTH = 11;
+const FIRST_ROWS = 512;
+/** With more, a number and its row would not be one exact key. */
+const MAX_ROWS = 1 << 20;
+const [DISCONTINUITY, INDEPENDENT, HAS_PLACE] = [1, 2, 4];
+
+/**
+ * Segments of one rendition as they are found: in any order, some of them twice. Numbers in one array, because the garbage collector copies objects that live
+ * for a moment: those of half a day stop the event loop for 20 ms.
+ */
+export class PlacedRows {
+  readonly #inits = new Names();
+  #numbers = new Float64Array(FIRST_ROWS * WIDTH);
+  #count = 0;
+
+  add({
+    msn,
+    startSeconds,
+    seconds,
+    programDateTimeMs,
+    discontinuity,
+    isIndependent,
+    init,
+    place,
+  }: PlacedSegment): void {
+    if (this.#count === MAX_ROWS) throw new Error(`a rendition of a session has more than ${MAX_ROWS} segments`);
+    const at = this.#count++ * WIDTH;
+    if (at === this.#numbers.length) this.#grow();
+    const flags =
+      (discontinuity ? DISCONTINUITY : 0) | (isIndependent ? INDEPENDENT : 0) | (place !== null ? HAS_PLACE : 0);
+    const nameOfInit = init === null ? 0 : this.#inits.indexOf(init);
+    this.#numbers.set([msn, startSeconds, seconds, programDateTimeMs, flags, nameOfInit], at);
+    if (!place) return;
+    const { epoch, span, offset, length, keyframeBytes = 0 } = place;
+    this.#numbers.set([epoch, spanMsnOf(span), offset, length, keyframeBytes], at + 6);
+  }
+
+  /** Each number once: of a number that was found twice, the last that has a place. */
+  *inOrder(): Generator<PlacedSegment, void> {
+    const keys = new Float64Array(this.#count);
+    for (let row = 0; row < this.#count; row++) keys[row] = (this.#numbers[row * WIDTH] ?? 0) * MAX_ROWS + row;
+    keys.sort();
+    let found: PlacedSegment | null = null;
+    for (const key of keys) {
+      const segment = this.#at(key % MAX_ROWS);
+      if (found?.msn !== segment.msn) {
+        if (found) yield found;
+        found = segment;
+      } else if (segment.place !== null) found = segment;
+    }
+    if (found) yield found;
+  }
+
+  #at(row: number): PlacedSegment {
+    const numbers = this.#numbers.subarray(row * WIDTH, (row + 1) * WIDTH);
+    const [msn = 0, startSeconds = 0, seconds = 0, programDateTimeMs = 0, flags = 0, init = 0] = numbers;
+    const [epoch = 0, spanMsn = 0, offset = 0, length = 0, keyframeBytes = 0] = numbers.subarray(6);
+    return {
+      ...{ msn, startSeconds, seconds, programDateTimeMs },
+      discontinuity: (flags & DISCONTINUITY) !== 0,
+      isIndependent: (flags & INDEPENDENT) !== 0,
+      init: init === 0 ? null : this.#inits.at(init),
+      place: flags & HAS_PLACE ? { epoch, span: spanName(epoch, spanMsn), offset, length, keyframeBytes } : null,
+    };
+  }
+
+  #grow(): void {
+    const numbers = new Float64Array(this.#numbers.length * 2);
+    numbers.set(this.#numbers);
+    this.#numbers = numbers;
+  }
+}
