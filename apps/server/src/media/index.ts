@@ -167,12 +167,26 @@ export class MediaPlane implements HeldSessions {
     void recoverSpool(left, { clock, log, eventSink, sealer: this.#sealer, signal: this.#closing.signal });
   }
 
-  #openDvr({ projectId }: PublishGrant, { sessionId, dvrSeconds, record, resume }: SessionStart): SessionDvr | null {
+  #openDvr(
+    { projectId, streamId }: PublishGrant,
+    { sessionId, dvrSeconds, record, resume }: SessionStart,
+  ): SessionDvr | null {
     const { clock, log, store, catalogue } = this.#settings;
     if (dvrSeconds === null) return null;
     const spool = record ? new SpoolSource(this.#disk.folder, sessionId) : this.#dvrSpool.source(sessionId);
     const stored = new StoredMedia(emptyIndex(projectId, sessionId), store);
-    const dvr = new SessionDvr({ windowSeconds: dvrSeconds, sources: record ? [spool, stored] : [spool] });
+    const dvr = new SessionDvr({
+      windowSeconds: dvrSeconds,
+      sources: record ? [spool, stored] : [spool],
+      isInRecording: async () => {
+        try {
+          return !record || (await catalogue.dvrRecording(streamId, sessionId)) !== null;
+        } catch (error) {
+          log.warn({ err: error, sessionId }, "could not ask whether an ended session has its recording; asking again");
+          return false;
+        }
+      },
+    });
     const { signal } = this.#closing;
     const earlier = {
       clock,

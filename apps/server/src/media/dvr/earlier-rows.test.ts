@@ -24,7 +24,7 @@ const row = (rendition: string, msn: number): RecordedSegment => ({
 
 test("while the index cannot be read, rows are not kept from try to try: the spool or the index has them", async () => {
   const clock = new ManualClock();
-  const dvr = new SessionDvr({ windowSeconds: 60, sources: [] });
+  const dvr = new SessionDvr({ windowSeconds: 60, sources: [], isInRecording: async () => false });
   const tries: (readonly RecordedSegment[])[] = [[row("a", 1)], [row("a", 1), row("a", 2)]];
   let answered = 0;
   const loading = loadEarlier(dvr, {
@@ -61,7 +61,11 @@ test("half a day in four renditions is read, and written for the first time, in 
   const turns: number[] = [];
   // A collection of everything in the process may take one of them for longer.
   while (turns.length < 5 && !turns.some((ms) => ms < 20)) {
-    const dvr = new SessionDvr({ windowSeconds: Number.POSITIVE_INFINITY, sources: [] });
+    const dvr = new SessionDvr({
+      windowSeconds: Number.POSITIVE_INFINITY,
+      sources: [],
+      isInRecording: async () => false,
+    });
     const slices = new Slices(systemClock);
     const signal = new AbortController().signal;
     const media = { clock: systemClock, log: silentLog, slices, sessionId: "s", signal };
@@ -73,7 +77,11 @@ test("half a day in four renditions is read, and written for the first time, in 
 
 test("what is in the spool and in the store is there once; a rung has its own segment where the store has a gap", async () => {
   const clock = new ManualClock();
-  const dvr = new SessionDvr({ windowSeconds: Number.POSITIVE_INFINITY, sources: [] });
+  const dvr = new SessionDvr({
+    windowSeconds: Number.POSITIVE_INFINITY,
+    sources: [],
+    isInRecording: async () => false,
+  });
   const gap = { ...row("v0", 2), gap: true, init: "", span: "", length: 0 };
   const { track } = gap;
   await loadEarlier(dvr, {

@@ -27,6 +27,8 @@ export interface SessionDvrSettings {
   readonly windowSeconds: number;
   /** Where segments are after the live window, in the order in which they pass through. */
   readonly sources: readonly SegmentSource[];
+  /** Whether viewers of the ended session have all they get in its recording. Never rejects. */
+  readonly isInRecording: () => Promise<boolean>;
 }
 
 /** What a session offers now. */
@@ -189,6 +191,11 @@ export class SessionDvr {
     const newest = Math.max(...lists.map(({ lastMsn }) => lastMsn));
     const growing = lists.filter(({ lastMsn }) => lastMsn > newest - MOST_BEHIND);
     return Math.min(...growing.map((list) => list.oldestServed));
+  }
+
+  /** Whether those who go back in the session, which has ended, have all they get in its recording. Never rejects. */
+  isInRecording(): Promise<boolean> {
+    return this.#settings.isInRecording();
   }
 
   /** Where segments are after the live window. */

@@ -20,6 +20,8 @@ import { LiveSession, type LiveSessionSettings } from "./live-session.ts";
 const TICK_MS = 50;
 /** How long a finished session's playlists stay available for its last viewers, and those of one that another node has now. */
 const KEEP_FINISHED_MS = 60_000;
+/** How long viewers who go back have an ended session whose recording is not ready, as while the object store is away. Its live window is not kept. */
+const KEEP_UNSTORED_MS = 60 * 60_000;
 /** Publishers of one stream that have sent no media. Beyond this, the oldest leaves. */
 const MAX_WAITING = 4;
 /** A request that waits for a list's next part has its answer by then. */
@@ -303,7 +305,20 @@ export class Hub {
   #finished(session: LiveSession): void {
     const sealing = session.sealed().finally(() => this.#sealing.delete(sealing));
     this.#sealing.add(sealing);
-    this.#settings.clock.after(KEEP_FINISHED_MS, () => this.#forget(session));
+    this.#forgetLater(session, KEEP_UNSTORED_MS);
+  }
+
+  /** Who goes back in an ended session goes on in its recording, under the same addresses. Until that is ready, the session stays. */
+  #forgetLater(session: LiveSession, keptMs: number): void {
+    this.#settings.clock.after(KEEP_FINISHED_MS, () => {
+      const { dvr } = session;
+      if (!dvr || !session.isFinished || keptMs <= 0) return this.#forget(session);
+      void dvr.isInRecording().then((isReady) => {
+        if (isReady) return this.#forget(session);
+        session.dispose();
+        this.#forgetLater(session, keptMs - KEEP_FINISHED_MS);
+      });
+    });
   }
 
   #forget(session: LiveSession): void {

@@ -5,7 +5,7 @@ import { type ByteRange, ObjectNotFound } from "../../platform/storage/object-st
 import type { RecordedSegment, StoredSegment } from "../../ports/index.ts";
 import type { MsnRange, SegmentSource, SessionRendition } from "../stored/session-media.ts";
 import { parseJournal } from "./chapter-journal.ts";
-import { beginningOf, JOURNAL_NAME, sessionOf } from "./spool-chapter.ts";
+import { beginningOf, type ChapterPart, JOURNAL_NAME, sessionOf } from "./spool-chapter.ts";
 
 /** Nobody but Weir makes the files of the spool, and Weir makes no links. */
 const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW;
@@ -39,7 +39,7 @@ export class SpoolSource implements SegmentSource {
     const { span, offset, length } = segment;
     const { start, end } = range ?? { start: 0, end: length - 1 };
     const part = { start: offset + start, end: offset + Math.min(end, length - 1) };
-    for (const folder of nearestFirst(await this.#chapters(), span)) {
+    for (const folder of chaptersFor(await this.#chapters(), span)) {
       try {
         const path = join(folder, rendition, span);
         const fd = await open(path, NO_LINK);
@@ -66,16 +66,17 @@ export class SpoolSource implements SegmentSource {
   }
 }
 
-/** A span is mostly in the chapter that began with it, else in one that began before. A day has thousands. */
-function nearestFirst(folders: readonly string[], span: string): string[] {
+/** Where a span can be: in the chapter of its epoch and part that is the last to begin with it or before. A day has thousands of others. */
+function chaptersFor(folders: readonly string[], span: string): readonly string[] {
   const [epoch, msn = 0] = span.split(/[-.]/, 2).map(Number);
-  const distanceOf = (folder: string): number => {
+  const newest = new Map<ChapterPart, { readonly folder: string; readonly firstMsn: number }>();
+  for (const folder of folders) {
     const beginning = beginningOf(folder);
-    const isBefore = beginning.epoch === epoch && beginning.firstMsn <= msn;
-    return isBefore ? msn - beginning.firstMsn : Number.MAX_SAFE_INTEGER;
-  };
-  const known = folders.map((folder) => ({ folder, distance: distanceOf(folder) }));
-  return known.toSorted((a, b) => a.distance - b.distance).map(({ folder }) => folder);
+    if (beginning.epoch !== epoch || beginning.firstMsn > msn) continue;
+    if (beginning.firstMsn >= (newest.get(beginning.part)?.firstMsn ?? 0))
+      newest.set(beginning.part, { folder, firstMsn: beginning.firstMsn });
+  }
+  return [...newest.values()].map(({ folder }) => folder);
 }
 
 async function rowsOf(folder: string): Promise<readonly RecordedSegment[]> {

@@ -12,6 +12,8 @@ import type { FactLog } from "./fake-gates.ts";
 /** Has the recording of `session-1` that the facts tell of. */
 export class FakeCatalogue implements MediaCatalogue {
   readonly mp4Sizes = new Map<string, number>();
+  /** Whether recordings are ready as soon as they have a segment. */
+  areReady = true;
   readonly #facts: FactLog;
 
   constructor(facts: FactLog) {
@@ -28,7 +30,7 @@ export class FakeCatalogue implements MediaCatalogue {
   }
 
   async dvrRecording(streamId: string, sessionId: string | null): Promise<DvrRecording | null> {
-    const content = await this.newestRecordingOf(streamId);
+    const content = this.areReady ? await this.newestRecordingOf(streamId) : null;
     return content && (sessionId ?? content.id) === content.id ? { content, dvrSeconds: 86_400 } : null;
   }
 

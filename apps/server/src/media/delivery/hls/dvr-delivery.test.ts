@@ -272,3 +272,35 @@ test("a viewer without the right to the stream gets nothing of what was, and nob
   rig.plane.accessChanged("all");
   await until(async () => (await rig.fetch(`${LIVE}/${own}`)).status === 401, "the end of a viewer session");
 });
+
+test("while the recording of an ended session is not ready, viewers go on hours back; then they have it", async () => {
+  rig.catalogue.areReady = false;
+  const publication = await broadcast(45);
+  const early = await rig.bytes(`${SOURCE}/d1.m4s`);
+  publication.end("clean-stop", "the end");
+  await rig.plane.drain();
+  const ended = await until(async () => {
+    const text = await rig.text(`${SOURCE}/dvr.m3u8`);
+    return text.includes("#EXT-X-ENDLIST") ? text : null;
+  }, "the end of the list");
+  const pages = () => rig.plane.figures.pages.pagesInUse;
+  expect(pages()).toBeGreaterThan(0);
+  for (let minute = 0; minute < 20; minute++) {
+    rig.clock.advance(60_000);
+    await rig.bytes(`${SOURCE}/d2.m4s`);
+  }
+  // Also one that waits for the next segment, and asks far behind the end of the live window.
+  for (const query of ["", "?_HLS_skip=YES", "?_HLS_msn=23&_HLS_part=1"])
+    expect(await rig.text(`${SOURCE}/dvr.m3u8${query}`)).toBe(ended);
+  expect((await rig.bytes(`${SOURCE}/d1.m4s`)).equals(early)).toBe(true);
+  // Its live window costs no memory, and nobody joins at its edge.
+  expect(pages()).toBe(0);
+  expect((await rig.fetch(`${SOURCE}/index.m3u8`)).status).toBe(404);
+  expect(await rig.text(`${LIVE}/index.m3u8?dvr=1`)).not.toContain("session-1");
+
+  rig.catalogue.areReady = true;
+  expect(await rig.text(`${LIVE}/index.m3u8?dvr=1`)).toContain("s/-/session-1/source/dvr.m3u8");
+  rig.clock.advance(60_000);
+  expect(await rig.text(`${SOURCE}/dvr.m3u8`)).toBe(ended);
+  expect((await rig.bytes(`${SOURCE}/d1.m4s`)).equals(early)).toBe(true);
+});

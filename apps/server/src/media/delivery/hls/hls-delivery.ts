@@ -79,7 +79,8 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
     const { isDvr } = asked.address as MultivariantAddress;
     const serve = (found: LiveSource | undefined) => {
       if (!found || found.isFinished) admission.missed();
-      return isDvr && !found
+      // An ended session whose live window is gone stays for those who go back in it, until its recording is ready.
+      return isDvr && (!found || (found.isFinished && found.outputs.listed.length === 0))
         ? this.#serveEnded(asked, admission, streamId)
         : this.#serveMultivariant(asked, admission, found, isDvr ? (found?.dvr ?? null) : null);
     };
@@ -136,7 +137,12 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
   #file(asked: MediaRequest<FileAddress>, source: LiveSource, playlist: LiveList): void | Promise<void> {
     const { file, media, dvrMsn } = asked.address;
     const { dvr } = source;
-    if (file === "index.m3u8") return this.#playlist(asked, source, playlist, sendPlaylist);
+    if (file === "index.m3u8") {
+      const { hasEnded, listed } = playlist.rendition;
+      return hasEnded && listed.length === 0
+        ? sendNotFound(asked.res)
+        : this.#playlist(asked, source, playlist, sendPlaylist);
+    }
     if (file === DVR_PLAYLIST || file === DVR_I_FRAMES)
       return dvr ? this.#dvrPlaylist(asked, source, playlist, dvr) : sendNotFound(asked.res);
     if (dvrMsn !== null) return dvr ? this.#dvr.segment(asked, source, dvr, dvrMsn) : sendNotFound(asked.res);
@@ -176,12 +182,14 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
       const withinMs = rendition.targetDuration * 1000 + JOIN_MARGIN_MS;
       return this.#waitForList(asked, source, playlist, { isMet: isReady, met: caching.fresh, withinMs, send });
     }
-    if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
+    if (query.msn > furthestMsn(rendition) && !rendition.hasEnded)
+      return sendText(res, 400, "application/json", TOO_FAR);
+    const { file, rendition: name } = address;
     // Lists that go back have no parts of a slate.
-    const partNow = () => (address.file === DVR_PLAYLIST && rendition.open?.isSlate ? null : query.part);
+    const partNow = () => (file === DVR_PLAYLIST && rendition.open?.isSlate ? null : query.part);
     const isMet =
-      address.file === DVR_I_FRAMES
-        ? () => hasKeyframe(source, address.rendition, query.msn) || hasMedia(rendition, query.msn + 1, null)
+      file === DVR_I_FRAMES
+        ? () => hasKeyframe(source, name, query.msn) || hasMedia(rendition, query.msn + 1, null)
         : () => hasMedia(rendition, query.msn, partNow());
     const quietMs = rendition.targetDuration * 1000 * QUIET_TARGET_DURATIONS;
     this.#waitForList(asked, source, playlist, { isMet, met: caching.blocked, quietMs, send });
