@@ -5,10 +5,11 @@ const LIVE = "/hls/playstream1";
 const SOURCE = `${LIVE}/s/-/session-1/source`;
 
 let rig: MediaRig;
+let publication: ReturnType<MediaRig["publish"]>["publication"];
 beforeEach(async () => {
   rig = await MediaRig.open();
   rig.publishGate.nextStart = { record: true, dvrSeconds: 86_400 };
-  const { publication } = rig.publish();
+  publication = rig.publish().publication;
   await rig.send(publication, { seconds: 5 });
   await until(async () => (await rig.fetch(`${SOURCE}/dvr.m3u8`)).status === 200, "a list that goes back");
   await rig.send(publication, { seconds: 20, clockAt: 5 });
@@ -121,4 +122,60 @@ test("who goes back is a viewer as any other, counted once", async () => {
   rig.clock.advance(10_000);
   const counts = rig.facts.viewerCounts.filter(({ begun }) => begun > 0);
   expect(counts).toMatchObject([{ playbackId: "playstream1", begun: 1 }]);
+});
+
+test("a token that expires while its viewer is back in the stream ends all of it, also after the end of the stream", async () => {
+  rig.playbackGate.policy = "jwt";
+  rig.playbackGate.expiresAt = rig.clock.now() + 30_000;
+  rig.plane.accessChanged("all");
+  const list = /^s\/.+\/source\/dvr\.m3u8$/m.exec(await rig.text(`${LIVE}/index.m3u8?dvr=1&jwt=good`))?.[0];
+  const own = `${LIVE}/${list?.replace("/dvr.m3u8", "")}`;
+  const files = ["dvr.m3u8", "dvr.m3u8?_HLS_skip=YES", "dvr-iframes.m3u8", "d1.m4s", "d2.m4s"];
+  const init = /MAP:URI="(.+)"/.exec(await rig.text(`${own}/dvr.m3u8`))?.[1] ?? "";
+  const statuses = () => Promise.all([...files, init].map(async (file) => (await rig.fetch(`${own}/${file}`)).status));
+  expect(new Set(await statuses())).toEqual(new Set([200]));
+  rig.clock.advance(31_000);
+  expect(new Set(await statuses())).toEqual(new Set([401]));
+  publication.end("clean-stop", "the end");
+  await rig.plane.drain();
+  rig.clock.advance(61_000);
+  expect(new Set(await statuses())).toEqual(new Set([401]));
+});
+
+test("while the source is lost viewers seek, and reloads neither hang nor spin; when it never returns the list ends", async () => {
+  publication.end("source-lost", "no packets for 5 s");
+  const list = await rig.text(`${SOURCE}/dvr.m3u8`);
+  const next = Number(list.match(/(?<=^d)\d+(?=\.m4s$)/gm)?.at(-1)) + 1;
+  for (const query of [`_HLS_msn=${next}&_HLS_part=0&_HLS_skip=YES`, `_HLS_msn=${next}`]) {
+    let answered = false;
+    const reload = rig.text(`${SOURCE}/dvr.m3u8?${query}`).then((text) => {
+      answered = true;
+      return text;
+    });
+    await until(() => rig.plane.figures.waitingRequests === 1, "the reload to wait");
+    expect((await rig.bytes(`${SOURCE}/d1.m4s`)).byteLength).toBeGreaterThan(0);
+    expect(answered).toBe(false);
+    rig.clock.advance(2_500);
+    expect(await reload).not.toContain("ENDLIST");
+  }
+  // Longer than the reconnect window.
+  for (let seconds = 0; seconds < 40; seconds++) rig.clock.advance(1_000);
+  expect(await until(async () => (await rig.text(`${SOURCE}/dvr.m3u8`)).includes("ENDLIST"), "the end")).toBe(true);
+  expect((await rig.bytes(`${SOURCE}/d1.m4s`)).byteLength).toBeGreaterThan(0);
+});
+
+test("a live list and a multivariant have no delta updates, and a stranger who asks for one gets the whole", async () => {
+  for (const path of [`${SOURCE}/index.m3u8?`, `${LIVE}/index.m3u8?`, `${LIVE}/index.m3u8?dvr=1&`])
+    for (const skip of ["YES", "v2", "no"]) {
+      const text = await rig.text(`${path}_HLS_skip=${skip}`);
+      expect(text).toContain("#EXTM3U");
+      expect(text).not.toMatch(/EXT-X-SKIP|CAN-SKIP/);
+    }
+});
+
+test("a range of a playlist is the whole of it: lists change under the reader", async () => {
+  for (const file of ["dvr.m3u8", "dvr-iframes.m3u8"]) {
+    const answer = await rig.fetch(`${SOURCE}/${file}`, { headers: { range: "bytes=0-9" } });
+    expect([file, answer.status, await answer.text()]).toEqual([file, 200, await rig.text(`${SOURCE}/${file}`)]);
+  }
 });
