@@ -109,7 +109,8 @@ export class SegmentBlock {
   placeAt(at: number): DvrPlace | null {
     const [spanMsn = -1, epoch = 0] = [this.#spanMsn[at], this.#epoch[at]];
     if (spanMsn < 0) return null;
-    return { epoch, span: spanName(epoch, spanMsn), offset: this.#offset[at] ?? 0, length: this.#length[at] ?? 0 };
+    const [offset = 0, length = 0, keyframeBytes = 0] = [this.#offset[at], this.#length[at], this.#keyframeBytes[at]];
+    return { epoch, span: spanName(epoch, spanMsn), offset, length, ...(keyframeBytes > 0 && { keyframeBytes }) };
   }
 
   segmentAt(at: number): DvrSegment {

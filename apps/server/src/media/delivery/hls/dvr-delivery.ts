@@ -201,18 +201,23 @@ export class DvrDelivery {
       sendNotFound(res);
       return 0;
     }
-    if (!this.#begin(res, client, place.length)) {
+    // Who scrubs asks for first pictures alone, a twentieth of the bytes.
+    const isKeyframe = req.headers.range === `bytes=0-${(place.keyframeBytes ?? 0) - 1}`;
+    const length = isKeyframe ? (place.keyframeBytes ?? 0) : place.length;
+    if (!this.#begin(res, client, length)) {
       sendBusy(res, "too many concurrent downloads");
       return 0;
     }
     const row = { ...segment, ...place, startTicks: 0, durationTicks: 0, gap: false, init: segment.init ?? "" };
     try {
-      const bytes = await this.#reads.read(`${sessionId}/${rendition}/${segment.msn}`, () =>
-        readFirst(`${rendition}/${row.msn}`, sources, (source) => source.read(rendition, row)),
+      const key = `${sessionId}/${rendition}/${segment.msn}${isKeyframe ? "/keyframe" : ""}`;
+      const range = { start: 0, end: length - 1 };
+      const bytes = await this.#reads.read(key, () =>
+        readFirst(`${rendition}/${row.msn}`, sources, (source) => source.read(rendition, row, range)),
       );
       // A disk that lost its power may have less than its journal says.
-      if (bytes.byteLength !== place.length) throw new ObjectNotFound(`the whole of ${rendition}/${row.msn}`);
-      return sendBuffers(req, res, typeOf(rendition), caching.immutable, [bytes]);
+      if (bytes.byteLength !== length) throw new ObjectNotFound(`the whole of ${rendition}/${row.msn}`);
+      return sendBuffers(req, res, typeOf(rendition), caching.immutable, [bytes], place.length);
     } catch (error) {
       if (!(error instanceof ObjectNotFound)) throw error;
       sendNotFound(res);

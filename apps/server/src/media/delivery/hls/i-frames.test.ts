@@ -105,6 +105,27 @@ test("a stream that viewers go back in lists its keyframes while it is live, and
   expect(ended).toContain("#EXT-X-ENDLIST");
   expect(framesIn(ended).slice(0, framesIn(list).length)).toEqual(framesIn(list));
   expect((await rig.fetch(`${live}/s/-/session-1/audio/dvr-iframes.m3u8`)).status).toBe(404);
+
+  // A viewer who scrubs costs the store first pictures, not whole segments.
+  const read = rig.store.read.bind(rig.store);
+  const reads: number[] = [];
+  rig.store.read = (key, range) => {
+    if (range) reads.push(range.end - range.start + 1);
+    return read(key, range);
+  };
+  const frames = framesIn(list);
+  for (const { length, name } of frames) {
+    const answer = await rig.fetch(`${live}/s/-/session-1/source/${name}`, {
+      headers: { range: `bytes=0-${length - 1}` },
+    });
+    const whole = await rig.bytes(`${live}/s/-/session-1/source/${name}`);
+    expect([answer.status, answer.headers.get("content-range")]).toEqual([
+      206,
+      `bytes 0-${length - 1}/${whole.byteLength}`,
+    ]);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(whole.subarray(0, length))).toBe(true);
+  }
+  expect(reads.filter((_, nth) => nth % 2 === 0)).toEqual(frames.map(({ length }) => length));
 });
 
 test("all lists that go back have one tag of control; a list of keyframes keeps what it says: deltas and blocked reloads", async () => {

@@ -156,9 +156,8 @@ export function sendBuffers(
   type: string,
   cache: string,
   buffers: readonly Uint8Array[],
+  size = sizeOf(buffers),
 ): number {
-  let size = 0;
-  for (const buffer of buffers) size += buffer.byteLength;
   const range = startBytes(req, res, type, cache, size);
   if (!range) return 0;
   let at = 0;
@@ -173,6 +172,12 @@ export function sendBuffers(
     else res.end(bytes);
   }
   return range.end - range.start + 1;
+}
+
+function sizeOf(buffers: readonly Uint8Array[]): number {
+  let size = 0;
+  for (const buffer of buffers) size += buffer.byteLength;
+  return size;
 }
 
 /** The bytes of a stored object, to be read on demand. */
