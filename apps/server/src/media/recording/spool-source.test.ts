@@ -166,7 +166,7 @@ test("what a kill left in the spool is listed and read", async () => {
   rig.store.isAway = false;
 });
 
-test("76: a link in the spool is not followed, to segments and to init segments", async () => {
+test("a link in the spool is not followed, to segments and to init segments", async () => {
   await leftByKill(3);
   const [segment] = await listed(1, 1);
   const span = join("source", segment?.span ?? "");

@@ -51,7 +51,7 @@ function admitted(admission: Admission | Refusal): Admission {
   return admission;
 }
 
-test("70: ten thousand concurrent requests without credentials are one gate query", async () => {
+test("ten thousand concurrent requests without credentials are one gate query", async () => {
   const { gate, admit } = start();
   gate.policy = "jwt";
   const answers = Array.from({ length: 10_000 }, (_, i) =>

@@ -28,7 +28,7 @@ test("the longest access key fits, whatever its characters", () => {
   }
 });
 
-test("67: a token is invalid for another playback id", () => {
+test("a token is invalid for another playback id", () => {
   expect(tokens.open("playback2", sealed())).toBe(null);
 });
 

@@ -52,7 +52,7 @@ function neverReadSpans(): void {
 }
 
 describe("gated content", () => {
-  test("66: URLs in its playlists suffice for everything else; URLs without the token are refused", async () => {
+  test("URLs in its playlists suffice for everything else; URLs without the token are refused", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     const playlist = await rig.text(`${source}/index.m3u8`);
@@ -116,7 +116,7 @@ describe("gated content", () => {
     release();
   });
 
-  test("67: a token is valid only unchanged, for its own playback id and session", async () => {
+  test("a token is valid only unchanged, for its own playback id and session", async () => {
     await recorded();
     const live = await rig.sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
     expect(await status(`${live}/index.m3u8`)).toBe(200);
@@ -126,7 +126,7 @@ describe("gated content", () => {
     expect(await status(live.replace(/\/s\/.{5}/, "/s/AAAAA").concat("/index.m3u8"))).toBe(401);
   });
 
-  test("67: a session ends with the token that began it", async () => {
+  test("a session ends with the token that began it", async () => {
     await broadcast();
     rig.playbackGate.expiresAt = rig.clock.now() + 3000;
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
@@ -136,7 +136,7 @@ describe("gated content", () => {
     expect(await status(`${source}/1.m4s`)).toBe(401);
   });
 
-  test("67: a withdrawn session stays refused, by its token and by its headers", async () => {
+  test("a withdrawn session stays refused, by its token and by its headers", async () => {
     await broadcast();
     const headers = { "service-jwt": "good" };
     const source = await rig.sourceOf(`${LIVE}/index.m3u8`, headers);
@@ -154,7 +154,7 @@ describe("gated content", () => {
     expect(await status(`${LIVE}/index.m3u8`, headers)).toBe(200);
   });
 
-  test("72: viewers of content that becomes gated are refused, even without a change notification", async () => {
+  test("viewers of content that becomes gated are refused, even without a change notification", async () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     rig.plane.accessChanged("all");
@@ -165,7 +165,7 @@ describe("gated content", () => {
     expect(await status(`${source}/1.m4s`)).toBe(401);
   });
 
-  test("72: a deleted key is noticed while watching, even without a notification", async () => {
+  test("a deleted key is noticed while watching, even without a notification", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     rig.playbackGate.allowed.clear();
@@ -240,7 +240,7 @@ describe("gated content", () => {
     expect(await rig.text(`${LIVE}/index.m3u8?jwt=bad`)).toContain(DENIED);
   });
 
-  test("73: an MP4 is authorized once at its start, and other ranges follow", async () => {
+  test("an MP4 is authorized once at its start, and other ranges follow", async () => {
     await recorded();
     const mp4 = `${RECORDING}/staticsource.mp4`;
     expect(await status(mp4)).toBe(401);
@@ -319,7 +319,7 @@ describe("gated content", () => {
     },
   );
 
-  test("73: a running MP4 response is also cut for a rate-limited client", async () => {
+  test("a running MP4 response is also cut for a rate-limited client", async () => {
     await recorded();
     rig.playbackGate.policy = "public";
     neverReadSpans();
@@ -333,7 +333,7 @@ describe("gated content", () => {
     await cut;
   });
 
-  test("74: unknown ids, ids of others and wrong credentials get the same response", async () => {
+  test("unknown ids, ids of others and wrong credentials get the same response", async () => {
     const answers = [];
     for (const path of ["playstream1/index.m3u8?jwt=bad", "unknownid1/index.m3u8?jwt=bad", "playstream1/index.m3u8"]) {
       const answer = await rig.fetch(`/hls/${path}`);
@@ -356,13 +356,13 @@ describe("gated content", () => {
     },
   );
 
-  test("65: the gate gets different values of a credential", async () => {
+  test("the gate gets different values of a credential", async () => {
     await broadcast(1);
     expect(await status(`${LIVE}/index.m3u8?jwt=good`, { "service-jwt": "other" })).toBe(401);
     expect(rig.playbackGate.opened[0]?.tokens).toEqual(["good", "other"]);
   });
 
-  test("68: viewer details have no credentials, and responses forbid referrers", async () => {
+  test("viewer details have no credentials, and responses forbid referrers", async () => {
     await broadcast();
     const headers = { origin: "https://site.test", referer: "https://site.test/page", "user-agent": "player" };
     const answer = await rig.fetch(`${LIVE}/index.m3u8?jwt=good`, {
@@ -381,7 +381,7 @@ describe("gated content", () => {
     });
   });
 
-  test("81: responses never allow credentials, whatever the origin", async () => {
+  test("responses never allow credentials, whatever the origin", async () => {
     await broadcast();
     for (const origin of ["null", "https://evil-example.com", "https://site.test"]) {
       for (const method of ["GET", "OPTIONS"]) {
@@ -397,7 +397,7 @@ describe("gated content", () => {
       expect(allowed).toContain(name);
   });
 
-  test("81: a decision for one origin does not apply to another, even for public content", async () => {
+  test("a decision for one origin does not apply to another, even for public content", async () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     rig.playbackGate.origins = ["https://example.com"];
@@ -415,7 +415,7 @@ describe("gated content", () => {
     expect([own.status, own.headers.get("cache-control")]).toEqual([200, expect.stringMatching(/^private/)]);
   });
 
-  test("82: caches may store responses admitted by the URL alone, not those admitted by headers", async () => {
+  test("caches may store responses admitted by the URL alone, not those admitted by headers", async () => {
     await broadcast();
     const cacheOf = async (path: string, headers: Record<string, string> = {}) =>
       (await rig.fetch(path, { headers })).headers.get("cache-control");

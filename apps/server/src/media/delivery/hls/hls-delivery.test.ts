@@ -83,7 +83,7 @@ describe("a live stream", () => {
     expect(Buffer.concat(await answer.toArray()).equals(whole)).toBe(true);
   });
 
-  test("77: serves one range of a segment, and 416 for an unsatisfiable one", async () => {
+  test("serves one range of a segment, and 416 for an unsatisfiable one", async () => {
     await broadcast(5);
     const whole = await rig.bytes(`${SOURCE}/1.m4s`);
     const middle = await rig.fetch(`${SOURCE}/1.m4s`, { headers: { range: "bytes=500-2499" } });

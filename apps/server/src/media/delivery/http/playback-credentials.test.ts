@@ -26,7 +26,7 @@ test("the query is percent-decoded", () => {
   });
 });
 
-test("65: two different values are both reported, from header or query; a repeated value counts once", () => {
+test("two different values are both reported, from header or query; a repeated value counts once", () => {
   expect(read("/x?jwt=a", { "service-jwt": "a", "livepeer-jwt": "a" })).toEqual({ tokens: ["a"], accessKeys: [] });
   expect(read("/x?jwt=a", { "service-jwt": "b" })).toEqual({ tokens: ["a", "b"], accessKeys: [] });
   expect(read("/x?jwt=a&jwt=b")).toEqual({ tokens: ["a", "b"], accessKeys: [] });
@@ -34,7 +34,7 @@ test("65: two different values are both reported, from header or query; a repeat
   expect(read("/x?accessKey=1&accessKey=2&accessKey=3")).toEqual({ tokens: [], accessKeys: ["1", "2"] });
 });
 
-test("71: an empty value counts as absent", () => {
+test("an empty value counts as absent", () => {
   expect(read("/x?accessKey=&jwt=", { "service-access-key": "" })).toEqual(none);
   expect(read("/x?accessKey")).toEqual(none);
   expect(read("/x")).toEqual(none);
@@ -47,7 +47,7 @@ test.each(["/x?accessKey=a%00b", "/x?accessKey=a%0D%0AX-Injected:%201", "/x?acce
   },
 );
 
-test("71: a UTF-8 header is decoded, an invalid one is refused", () => {
+test("a UTF-8 header is decoded, an invalid one is refused", () => {
   const asNodeReadsIt = Buffer.from("schlüssel ☃").toString("latin1");
   expect(read("/x", { "service-access-key": asNodeReadsIt })).toEqual({ tokens: [], accessKeys: ["schlüssel ☃"] });
   expect(read("/x", { "service-access-key": "\xff\xfe" })).toBe("invalid");

@@ -52,11 +52,11 @@ function checksOf(bytes: number, most = 1_000): number {
   return most;
 }
 
-test("79: a client that takes one byte a second of its answer is closed at the second look", () => {
+test("a client that takes one byte a second of its answer is closed at the second look", () => {
   expect(checksOf(10)).toBe(2);
 });
 
-test("79: a client below the rate of any video has a minute more; one above it stays for as long as it takes", () => {
+test("a client below the rate of any video has a minute more; one above it stays for as long as it takes", () => {
   const [slow, fast] = [checksOf(17_000), checksOf(40_000)];
   expect(slow).toBeGreaterThan(6);
   expect(slow).toBeLessThan(20);
@@ -72,7 +72,7 @@ test("a client that has caught up begins anew, and one with nothing to take is l
   expect([idle.isClosed, reader.isClosed]).toEqual([false, false]);
 });
 
-test("79: a real connection whose client reads nothing is closed, and the response with it", async () => {
+test("a real connection whose client reads nothing is closed, and the response with it", async () => {
   const http = createServer((_req, res) => void res.end(Buffer.alloc(64 * 1024 * 1024)));
   const watching = closeSlowReaders(http, clock);
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
