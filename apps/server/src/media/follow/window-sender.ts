@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Clock, Timer } from "../../platform/clock.ts";
+import { onceClosed } from "../../platform/http/once-closed.ts";
 import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
@@ -64,8 +65,8 @@ export class WindowSender {
       this.#isBlocked = false;
       this.#tell();
     });
-    to.once("close", () => this.#close());
     this.#tell();
+    onceClosed(to, () => this.#close());
   }
 
   #beat(): void {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../platform/clock.ts";
+import { onceClosed } from "../../platform/http/once-closed.ts";
 import { Places } from "../../platform/limits/places.ts";
 import type { TimelinePosition } from "../../ports/index.ts";
 import { parsePlaces, parseWindowAddress } from "./window-address.ts";
@@ -49,7 +50,7 @@ export class WindowServer {
     const hasPlace = this.#places.take(sessionId);
     if (!hasPlace) res.writeHead(503, { "content-length": "0" }).end();
     else {
-      res.once("close", () => this.#places.giveBack(sessionId));
+      onceClosed(res, () => this.#places.giveBack(sessionId));
       res.writeHead(200, { "content-type": "application/octet-stream", "cache-control": "no-store" });
     }
     return hasPlace;

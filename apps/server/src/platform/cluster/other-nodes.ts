@@ -2,6 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request, type ServerRe
 import { pipeline } from "node:stream";
 import { LRUCache } from "lru-cache";
 import type { Clock, Timer } from "../clock.ts";
+import { onceClosed } from "../http/once-closed.ts";
 import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import { Places } from "../limits/places.ts";
 import type { Log } from "../log.ts";
@@ -189,7 +190,7 @@ export class OtherNodes {
     sent.on("error", reject);
     sent.setTimeout(IDLE_MS, () => sent.destroy(new Error("the node has fallen silent")));
     // The client has left: nobody needs the answer.
-    res.once("close", () => sent.destroy());
+    onceClosed(res, () => sent.destroy());
     const hasStream = options.body === undefined && hasBody(req);
     if (hasStream) pipeline(req, sent, () => {});
     else sent.end(options.body);

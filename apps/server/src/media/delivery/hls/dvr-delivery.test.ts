@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { MediaRig, until } from "../../testing/media-rig.ts";
 
 const LIVE = "/hls/playstream1";
@@ -252,6 +255,35 @@ test("one client's requests for old segments hold a bounded part of the memory, 
   expect(await other).toBe(200);
   await Promise.all(greedy);
   expect(statuses.filter((status) => status === 200)).toHaveLength(served);
+});
+
+test("viewers who leave while their segment is looked for take no place with them", async () => {
+  const publication = await broadcast(25);
+  publication.end("clean-stop", "FCUnpublish");
+  await until(() => rig.plane.figures.unsealedChapters === 0, "everything in the object store");
+  await rig.restart();
+  const found = Promise.withResolvers<void>();
+  const find = rig.catalogue.dvrRecording.bind(rig.catalogue);
+  rig.catalogue.dvrRecording = async (...args) => {
+    await found.promise;
+    return find(...args);
+  };
+  const left: Promise<unknown>[] = [];
+  const server = createServer((req, res) => {
+    left.push(once(res, "close"));
+    rig.plane.handleHttp(req, res);
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  // More than there are places.
+  const asked = Array.from({ length: 101 }, () => request({ port, path: `${SOURCE}/d1.m4s` }));
+  for (const one of asked) one.on("error", () => {}).end();
+  await until(() => left.length === asked.length, "all requests");
+  for (const one of asked) one.destroy();
+  await Promise.all(left);
+  found.resolve();
+  await until(async () => (await rig.fetch(`${SOURCE}/d1.m4s`)).status === 200, "the segment", 5_000);
 });
 
 test("a viewer without the right to the stream gets nothing of what was, and nobody new after a revocation", async () => {

@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { codingFor } from "../../../platform/http/content-coding.ts";
+import { onceClosed } from "../../../platform/http/once-closed.ts";
 import type { CodedText } from "../../../platform/http/shared-text.ts";
-import { Places, type PlacesSettings } from "../../../platform/limits/places.ts";
+import { Places } from "../../../platform/limits/places.ts";
 import type { Slices } from "../../../platform/slices.ts";
 import { ObjectNotFound } from "../../../platform/storage/object-store.ts";
 import type { DvrRecording, MediaCatalogue } from "../../../ports/index.ts";
@@ -45,8 +46,6 @@ export interface DvrDeliverySettings {
   readonly slices: Slices;
   /** Concurrent responses that may hold a stored segment. */
   readonly maxReads: number;
-  /** Of segments that wait in responses; 256 MB in all and 64 MB per client if left out. */
-  readonly maxHeldBytes?: PlacesSettings;
 }
 
 /** Sessions that viewers go back in: the same names and numbers while they are live and after, wherever the bytes are now. */
@@ -56,7 +55,7 @@ export class DvrDelivery {
   readonly #inits = new LRUCache<string, Uint8Array>({ max: MAX_INITS });
   readonly #responses: Places;
   /** Bytes that responses hold. */
-  readonly #held: Places;
+  readonly #held = new Places(MAX_HELD_BYTES);
   readonly #ended = new LRUCache<string, { readonly media: OpenMedia; readonly list: DvrList }>({
     maxSize: MAX_SEGMENTS,
     sizeCalculation: ({ list }) => Math.min(MAX_SEGMENTS, Math.max(1, list.length)),
@@ -65,7 +64,6 @@ export class DvrDelivery {
   constructor(settings: DvrDeliverySettings) {
     this.#settings = settings;
     this.#responses = new Places({ inAll: settings.maxReads, perHolder: MAX_RESPONSES_PER_CLIENT });
-    this.#held = new Places(settings.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
   /** The list of a live session, as it is now. */
@@ -109,7 +107,7 @@ export class DvrDelivery {
       source.sent.responses.segment++;
       if (res.writableFinished) return;
       live.segment.retain();
-      res.on("close", () => live.segment.release());
+      onceClosed(res, () => live.segment.release());
       return;
     }
     const sent = await this.#send(asked, timeline, dvr.listed(rendition, msn), dvr.sources);
@@ -232,7 +230,7 @@ export class DvrDelivery {
       this.#held.giveBack(client, bytes);
       return false;
     }
-    res.on("close", () => {
+    onceClosed(res, () => {
       this.#held.giveBack(client, bytes);
       this.#responses.giveBack(client);
     });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
+import { onceClosed } from "../../../platform/http/once-closed.ts";
 import type { Log } from "../../../platform/log.ts";
 import { DVR_I_FRAMES, DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
@@ -299,7 +300,7 @@ function sendPart(
 function holdWhileSending(res: ServerResponse, segment: WindowSegment): void {
   if (res.writableFinished) return;
   segment.retain();
-  res.on("close", () => segment.release());
+  onceClosed(res, () => segment.release());
 }
 
 const mediaType = ({ name }: WindowRendition): string => (name === "audio" ? "audio/mp4" : "video/mp4");

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorBody } from "../../../platform/http/error-body.ts";
+import { onceClosed } from "../../../platform/http/once-closed.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../../../platform/http/request-id.ts";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import { parseRange } from "./byte-range.ts";
@@ -205,7 +206,7 @@ export async function sendStored(
   if (!range) return;
   // A store that delivers no more bytes must not hold the slot of a client that has left.
   const copied = copy(read(range), range.end - range.start + 1, res);
-  await Promise.race([copied, new Promise((resolve) => res.once("close", resolve))]);
+  await Promise.race([copied, new Promise<void>((resolve) => onceClosed(res, resolve))]);
 }
 
 /**
