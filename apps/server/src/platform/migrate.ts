@@ -6,7 +6,7 @@ import type { Log } from "./log.ts";
 import { StartupError } from "./startup-error.ts";
 
 /** An arbitrary number, the same in every Weir, so that processes that start together migrate one after the other. */
-const LOCK = 7_319_402_551;
+export const MIGRATION_LOCK = 7_319_402_551;
 
 /**
  * The first line of a migration says what it does to older builds, as `-- expand` or `-- contract`. An `expand` adds what they need not know, so they go on beside a newer
@@ -71,7 +71,7 @@ export async function migrateTo<Schema>(
  * happened before.
  */
 export async function refuseNewerSchema<Schema>(trx: Transaction<Schema>, level: number): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${sql.lit(LOCK)})`.execute(trx);
+  await sql`select pg_advisory_xact_lock_shared(${sql.lit(MIGRATION_LOCK)})`.execute(trx);
   const { rows } = await sql<Applied>`
     select name from migration where number > ${level}::int and kind is distinct from 'expand' order by number desc limit 1`.execute(
     trx,
@@ -89,7 +89,7 @@ async function migrateBy<Schema>(
   const { waiting, ...done } = await db.transaction().execute(async (trx) => {
     // A server may have a limit of its own.
     await sql`set local statement_timeout = 0`.execute(trx);
-    await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
+    await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx);
     const applied = await readApplied(trx);
     checkHistory(applied, migrations, true);
     const names = new Set(applied.map(({ name }) => name));

@@ -3,6 +3,7 @@ import { type KyselyPlugin, sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../../platform/log.ts";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
+import { MIGRATION_LOCK } from "../../platform/migrate.ts";
 import type { HeldSession } from "../../ports/index.ts";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { newId } from "../ids.ts";
@@ -129,4 +130,22 @@ test("what older builds use is taken away when none of them runs, and one that b
     else await expect(joined("late", 9_998)).rejects.toThrow("written by a newer Weir (schema 9999-less");
     await sql`delete from migration where number = 9999`.execute(kit.db);
   }
+});
+
+test("a node that joins while a migration runs waits for it, and holds nothing meanwhile that the migration needs", async () => {
+  const { node } = await joined("beside a migration", 1_000_000);
+  await node.leave(async () => {});
+  const waiting = async () => {
+    const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(kit.db);
+    return rows.length;
+  };
+  const joining = await kit.db.transaction().execute(async (migration) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(migration);
+    const again = joined("beside a migration", 1_000_000);
+    await expect.poll(waiting).toBe(1);
+    await sql`lock table node`.execute(migration);
+    return { again };
+  });
+  await joining.again;
+  expect((await rowOf("beside a migration")).state).toBe("serving");
 });

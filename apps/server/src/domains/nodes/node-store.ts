@@ -54,6 +54,8 @@ export async function joinNode(
   trx: Trx,
   { id, name, region, roles, startId, place, address, schemaLevel, build }: JoiningNode,
 ): Promise<NodeRow & { readonly now: number }> {
+  // First, as a migration holds this lock when it locks tables.
+  if (schemaLevel !== null) await refuseNewerSchema(trx, schemaLevel);
   const known = await trx
     .selectFrom("node")
     .select(["state", "seen_at", "start_id", "place", sql<boolean>`${isExpired}`.as("expired")])
@@ -64,7 +66,6 @@ export async function joinNode(
   const isElsewhere = known && (place === null || known.place !== place);
   if (isOther && isElsewhere && known.state !== "gone" && !known.expired) throw new NameInUse(known.seen_at);
   const joining = known ? nextNodeStatus(known.state, "join") : "joining";
-  if (schemaLevel !== null) await refuseNewerSchema(trx, schemaLevel);
   const told = { region, roles, start_id: startId, place, address, schema_level: schemaLevel, build };
   const row = await trx
     .insertInto("node")
