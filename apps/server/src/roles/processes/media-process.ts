@@ -1,5 +1,4 @@
 import cluster, { type Worker } from "node:cluster";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
@@ -16,6 +15,12 @@ const ANSWERS_WITHIN_MS = 2_000;
 
 export type Ready = Extract<FromProcess, { kind: "ready" }>;
 
+/** A process, and how it ends: with a signal, a code, or because the system could not start it. */
+interface Running {
+  readonly worker: Worker;
+  readonly ended: Promise<string>;
+}
+
 export interface MediaProcessSettings {
   readonly clock: Clock;
   readonly log: Log;
@@ -30,7 +35,7 @@ export interface MediaProcessSettings {
 export class MediaProcess {
   readonly #settings: MediaProcessSettings;
   readonly #backOff = new BackOff(REPLACED_AFTER_MS.first, REPLACED_AFTER_MS.most);
-  #worker: Worker | null = null;
+  #running: Running | null = null;
   #isReady = false;
   #isClosing = false;
   #asked = 0;
@@ -45,30 +50,27 @@ export class MediaProcess {
     const { number } = share();
     // For who looks at the machine's processes.
     cluster.setupPrimary({ exec: CHILD, args: [String(number)] });
-    const worker = cluster.fork();
-    this.#worker = worker;
+    const running = forked(number);
+    const { worker, ended } = running;
+    this.#running = running;
     this.#isReady = false;
-    const ended = once(worker, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
-    worker.on("error", () => {});
     this.#send({ kind: "start", share: share() });
     const ready = await new Promise<Ready>((resolve, reject) => {
       worker.on("message", (message: FromProcess) => {
         if (message.kind === "ready") resolve(message);
         if (message.kind === "failed") reject(new StartupError(message.reason));
       });
-      void ended.then(([code, signal]) => {
+      void ended.then((how) => {
         // A start that failed may take longer to end than the next one to begin.
-        if (this.#worker === worker) this.#worker = null;
-        reject(
-          new StartupError(`media process ${number} ended at its start (${signal ?? `code ${code}`}): see its log`),
-        );
+        if (this.#running === running) this.#running = null;
+        reject(new StartupError(`media process ${number} ended at its start (${how}): see its log`));
       });
     });
     this.#isReady = true;
     const since = clock.monotonic();
-    void ended.then(([code, signal]) => {
+    void ended.then((how) => {
       if (clock.monotonic() - since > STEADY_MS) this.#backOff.reset();
-      return this.#replace(code, signal);
+      return this.#replace(how);
     });
     return ready;
   }
@@ -90,9 +92,8 @@ export class MediaProcess {
   /** Resolves when it is gone. */
   async stop(withinMs: number): Promise<void> {
     this.#isClosing = true;
-    const worker = this.#worker;
-    if (!worker) return;
-    const ended = once(worker, "exit");
+    if (!this.#running) return;
+    const { worker, ended } = this.#running;
     this.#send({ kind: "stop" });
     const late = this.#settings.clock.after(withinMs, () => worker.process.kill("SIGKILL"));
     await ended;
@@ -101,8 +102,8 @@ export class MediaProcess {
 
   /** The first message for which `isAnswer` holds; null if it does not come in time. */
   async #ask(question: ToProcess, isAnswer: (message: FromProcess) => boolean): Promise<FromProcess | null> {
-    const worker = this.#worker;
-    if (!worker) return null;
+    if (!this.#running) return null;
+    const { worker } = this.#running;
     const { promise, resolve } = Promise.withResolvers<FromProcess | null>();
     const listen = (message: FromProcess) => isAnswer(message) && resolve(message);
     const late = this.#settings.clock.after(ANSWERS_WITHIN_MS, () => resolve(null));
@@ -117,16 +118,17 @@ export class MediaProcess {
   }
 
   #send(message: ToProcess): void {
+    const worker = this.#running?.worker;
     // Its end follows a failure, and tells.
-    this.#worker?.send(message, () => {});
+    if (worker?.isConnected()) worker.send(message, () => {});
   }
 
-  async #replace(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+  async #replace(how: string): Promise<void> {
     const { clock, log, share } = this.#settings;
     const { number } = share();
     this.#isReady = false;
     if (this.#isClosing) return;
-    log.error({ process: number, code, signal }, "a media process ended; starting another in its place");
+    log.error({ process: number, how }, "a media process ended; starting another in its place");
     while (!this.#isClosing) {
       await sleep(clock, this.#backOff.next());
       if (this.#isClosing) return;
@@ -139,4 +141,20 @@ export class MediaProcess {
       }
     }
   }
+}
+
+/** Throws `StartupError` where the system has no memory or no process left, or says so later by the end of what was started. */
+function forked(number: number): Running {
+  let worker: Worker;
+  try {
+    worker = cluster.fork();
+  } catch (error) {
+    throw new StartupError(`media process ${number} could not be started: ${(error as Error).message}`);
+  }
+  const ended = new Promise<string>((resolve) => {
+    worker.once("exit", (code, signal) => resolve(signal || `code ${code}`));
+    // Without a pid there is nothing that could exit.
+    worker.on("error", (error: Error) => worker.process.pid === undefined && resolve(error.message));
+  });
+  return { worker, ended };
 }
