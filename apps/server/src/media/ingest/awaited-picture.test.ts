@@ -28,6 +28,9 @@ it("sound is left out until the first picture of announced video, for at most 10
     false,
     false,
   ]);
+  const restarted = new AwaitedPicture();
+  restarted.announced();
+  expect([restarted.leavesOut(2 ** 32), restarted.leavesOut(0)]).toEqual([true, false]);
 });
 
 it("a transport stream that is joined in the middle begins with its next keyframe, not with sound alone", () => {

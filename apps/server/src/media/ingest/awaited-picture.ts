@@ -26,7 +26,8 @@ export class AwaitedPicture {
   leavesOut(ticks: number): boolean {
     if (this.#state !== "awaited") return false;
     this.#soundSince ??= ticks;
-    if (ticks - this.#soundSince >= PICTURE_WITHIN_TICKS) this.settled();
+    // A clock that jumps, or begins anew, ends the wait too.
+    if (Math.abs(ticks - this.#soundSince) >= PICTURE_WITHIN_TICKS) this.settled();
     return this.#state === "awaited";
   }
 }
