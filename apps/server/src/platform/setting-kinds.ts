@@ -109,7 +109,11 @@ export const addresses: Kind<readonly string[]> = {
 };
 
 /** RFC 7065. */
-const TURN_URL = /^turns?:(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d{1,5})?(\?transport=(udp|tcp))?$/i;
+const TURN_URL = /^turns?:(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?(?:\?transport=(?:udp|tcp))?$/i;
+const isTurnUrl = (text: string): boolean => {
+  const [url, port = "1"] = TURN_URL.exec(text) ?? [];
+  return url !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+};
 /** Each costs a browser sockets and time. */
 const MAX_TURN_URLS = 6;
 
@@ -117,7 +121,7 @@ export const turnUrls: Kind<readonly string[]> = {
   allowed: `up to ${MAX_TURN_URLS} comma-separated URLs such as turn:turn.example.com:3478?transport=tcp`,
   parse(text) {
     const list = text.split(",").map((url) => url.trim());
-    return list.length <= MAX_TURN_URLS && list.every((url) => TURN_URL.test(url)) ? list : undefined;
+    return list.length <= MAX_TURN_URLS && list.every(isTurnUrl) ? list : undefined;
   },
 };
 

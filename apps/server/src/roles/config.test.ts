@@ -106,6 +106,8 @@ describe("values that stop the start", () => {
     ["WEIR_PUBLIC_URL", "video.example.com", "an http:// or https:// URL"],
     ["WEIR_PUBLIC_URL", "https://example.com/weir", "without a path"],
     ["WEIR_PUBLIC_URL", "https://me:pass@example.com", "an http:// or https:// URL"],
+    ["WEIR_TURN_URLS", "turn:relay.test:65536", "comma-separated URLs such as turn:"],
+    ["WEIR_TURN_URLS", "turn:relay.test,stun:relay.test", "comma-separated URLs such as turn:"],
     ["WEIR_ROLES", "api,everything", "a comma-separated list of api, media, worker"],
     ["WEIR_ROLES", ",", "a comma-separated list of api, media, worker"],
     ["WEIR_REGION", "EU West", "1 to 32 of a-z, 0-9 and -"],

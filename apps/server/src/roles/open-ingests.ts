@@ -3,12 +3,13 @@ import type { MediaPlane } from "../media/index.ts";
 import { Pulls, publishSettings, RtmpServer, SourceTrials, SrtIngest, WhipIngest } from "../media/ingest/index.ts";
 import type { SrtProcess } from "../media/srt/index.ts";
 import type { TranscodeChildren } from "../media/transcode/index.ts";
-import { StunResponder, TurnCredentials, WebrtcProcess } from "../media/webrtc/index.ts";
+import { StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
 import type { Listener } from "../platform/listener.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { MediaControl, PublishGate, PullGate } from "../ports/index.ts";
 import { openSrt } from "./open-srt.ts";
+import { openTurn } from "./open-turn.ts";
 import type { Opening } from "./opening.ts";
 
 export interface IngestRoleSettings {
@@ -65,10 +66,8 @@ export async function openIngests(
     if (socket) opened.adopt(new StunResponder(socket, clock), (stun) => stun.close());
     const address = { addresses: config.webrtcAddress, host, port };
     const publish = new WhipIngest({ publishing, proxies, peers, address, children });
-    const { turnUrls: urls, turnSecret: secret } = config;
-    const turn = urls && secret && new TurnCredentials({ clock, urls, secret });
     const stunPort = socket?.address().port ?? opening.share?.udp?.stun ?? null;
-    plane.serveWebrtc({ publish, peers, address, stunPort, turn });
+    plane.serveWebrtc({ publish, peers, address, stunPort, turn: openTurn(config, clock) });
   }
   const all = opened.move();
   return {
