@@ -10,7 +10,7 @@ import {
   writeCommand,
   writeMessage,
 } from "@weir/formats/rtmp";
-import { CRYPTO } from "../../apps/server/src/roles/capacity/handshake-crypto.ts";
+import { HANDSHAKE_CRYPTO } from "../../apps/server/src/platform/handshake-crypto.ts";
 
 /** An RTMP server that accepts every broadcast and discards it. */
 export class RtmpSink {
@@ -68,7 +68,7 @@ export class RtmpSink {
       const before = hello.length;
       hello = Buffer.concat([hello, bytes]);
       if (before < CLIENT_HELLO_BYTES && hello.length >= CLIENT_HELLO_BYTES) {
-        socket.write(answerHandshake(hello.subarray(0, CLIENT_HELLO_BYTES), CRYPTO));
+        socket.write(answerHandshake(hello.subarray(0, CLIENT_HELLO_BYTES), HANDSHAKE_CRYPTO));
       }
       if (hello.length < CLIENT_HELLO_BYTES + HANDSHAKE_BYTES) return;
       isGreeted = true;

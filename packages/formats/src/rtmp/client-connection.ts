@@ -1,27 +1,14 @@
 import { FormatError } from "../bits/index.ts";
 import type { AmfObject, AmfValue } from "./amf0.ts";
-import { type Allocate, ChunkReader } from "./chunk-reader.ts";
-import { type MessageHeader, writeMessage } from "./chunk-writer.ts";
+import type { Allocate } from "./chunk-reader.ts";
 import { clientHello, HANDSHAKE_BYTES, type HandshakeCrypto } from "./handshake.ts";
-import {
-  type Command,
-  MESSAGE,
-  readCommand,
-  readUint32,
-  USER_CONTROL,
-  uint32Payload,
-  userControlPayload,
-  writeCommand,
-} from "./message.ts";
+import { type Command, MESSAGE, readCommand } from "./message.ts";
+import { MessageLine } from "./message-line.ts";
 
-const FIRST_CHUNK_SIZE = 128;
 /** S0, S1 and S2. */
 const ANSWER_BYTES = 1 + 2 * HANDSHAKE_BYTES;
 /** Larger than any message that a server sends beside media. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
-const WINDOW_BYTES = 2_500_000;
-const CONTROL_CHUNKS = 2;
-const COMMAND_CHUNKS = 3;
 const [CONNECT, CREATE_STREAM] = [1, 4];
 
 /** The addressing parts of an RTMP URL. */
@@ -50,33 +37,27 @@ export interface ClientUse {
   refused(reason: string, info: AmfObject): void;
 }
 
-/** The client side of an RTMP connection, without I/O: handshake, `connect`, `createStream`, control messages. Throws `FormatError` if the server does not speak RTMP. */
+/** The client side of an RTMP connection, without I/O: handshake, `connect`, `createStream`. Throws `FormatError` if the server does not speak RTMP. */
 export class ClientConnection {
   readonly #use: ClientUse;
   readonly #place: RtmpPlace;
-  readonly #reader: ChunkReader;
+  readonly line: MessageLine;
   /** S0, S1 and S2 as received; null after the handshake. */
   #answer: Uint8Array | null = new Uint8Array(ANSWER_BYTES);
   #answered = 0;
-  #chunkSize = FIRST_CHUNK_SIZE;
   #streamId = 0;
-  #isOver = false;
-  #received = 0;
-  #acknowledged = 0;
-  #window = WINDOW_BYTES;
 
   constructor(use: ClientUse, place: RtmpPlace, allocate?: Allocate) {
     this.#use = use;
     this.#place = place;
-    this.#reader = new ChunkReader(
-      (typeId, time, _streamId, payload) => this.#message(typeId, time, payload),
+    this.line = new MessageLine(
+      {
+        write: (bytes) => use.write(bytes),
+        message: (typeId, time, _streamId, payload) => this.#message(typeId, time, payload),
+      },
       allocate,
     );
-    this.#reader.maxMessageBytes = MAX_MESSAGE_BYTES;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
+    this.line.reader.maxMessageBytes = MAX_MESSAGE_BYTES;
   }
 
   /** 0 before there is one. */
@@ -90,38 +71,7 @@ export class ClientConnection {
   }
 
   push(bytes: Uint8Array): void {
-    const rest = this.#answer ? this.#shakeHands(this.#answer, bytes) : bytes;
-    if (rest.byteLength === 0 || this.#isOver) return;
-    this.#received += rest.byteLength;
-    this.#reader.push(rest);
-    if (this.#isOver || this.#received - this.#acknowledged < this.#window) return;
-    this.#acknowledged = this.#received;
-    this.control(MESSAGE.acknowledgement, uint32Payload(this.#received >>> 0));
-  }
-
-  /** Messages may have so many bytes from now on. */
-  take(maxMessageBytes: number): void {
-    this.#reader.maxMessageBytes = maxMessageBytes;
-  }
-
-  /** Nothing more is read. */
-  end(): void {
-    this.#isOver = true;
-  }
-
-  /** Sends in larger chunks from now on. */
-  setChunkSize(size: number): void {
-    this.control(MESSAGE.setChunkSize, uint32Payload(size));
-    this.#chunkSize = size;
-  }
-
-  command(streamId: number, name: string, transactionId: number, ...values: readonly AmfValue[]): void {
-    const header = { chunkStreamId: COMMAND_CHUNKS, typeId: MESSAGE.commandAmf0, timestamp: 0, streamId };
-    this.#send(header, writeCommand(name, transactionId, ...values));
-  }
-
-  control(typeId: number, payload: Uint8Array): void {
-    this.#send({ chunkStreamId: CONTROL_CHUNKS, typeId, timestamp: 0, streamId: 0 }, payload);
+    this.line.push(this.#answer ? this.#shakeHands(this.#answer, bytes) : bytes);
   }
 
   /** Returns the bytes after the handshake. */
@@ -135,7 +85,7 @@ export class ClientConnection {
       // C2 repeats S1 (RTMP 1.0, 5.2.4).
       this.#use.write(answer.slice(1, 1 + HANDSHAKE_BYTES));
       const { app, tcUrl } = this.#place;
-      this.command(0, "connect", CONNECT, {
+      this.line.command(0, "connect", CONNECT, {
         ...{ app, tcUrl, fourCcList: ["avc1", "hvc1", "av01", "mp4a"] },
         ...this.#use.description,
       });
@@ -144,29 +94,15 @@ export class ClientConnection {
   }
 
   #message(typeId: number, timestamp: number, payload: Uint8Array): void {
-    if (this.#isOver) return;
-    switch (typeId) {
-      case MESSAGE.setChunkSize:
-        return this.#reader.setChunkSize(readUint32(payload));
-      case MESSAGE.abort:
-        return this.#reader.abort(readUint32(payload));
-      case MESSAGE.windowAckSize:
-        this.#window = Math.max(1024, readUint32(payload));
-        return;
-      case MESSAGE.userControl:
-        return this.#userControl(payload);
-      case MESSAGE.commandAmf0:
-      case MESSAGE.commandAmf3:
-        return this.#commanded(readCommand(payload, typeId));
-      default:
-        return this.#use.message(typeId, timestamp, payload);
-    }
+    if (typeId === MESSAGE.commandAmf0 || typeId === MESSAGE.commandAmf3)
+      return this.#commanded(readCommand(payload, typeId));
+    this.#use.message(typeId, timestamp, payload);
   }
 
   #commanded({ name, transactionId, args }: Command): void {
     if (name === "_result" && transactionId === CONNECT) {
       this.#use.connected();
-      this.command(0, "createStream", CREATE_STREAM, null);
+      this.line.command(0, "createStream", CREATE_STREAM, null);
     } else if (name === "_result" && transactionId === CREATE_STREAM) this.#created(args[0]);
     else if (name === "_error" && (transactionId === CONNECT || transactionId === CREATE_STREAM))
       this.#refuse(reasonOf(args[0]), objectOf(args[0]));
@@ -183,19 +119,9 @@ export class ClientConnection {
     this.#use.created(this.#streamId);
   }
 
-  #userControl(payload: Uint8Array): void {
-    if (payload.byteLength < 6 || ((payload[0] ?? 0) << 8) + (payload[1] ?? 0) !== USER_CONTROL.pingRequest) return;
-    const answer = userControlPayload(USER_CONTROL.pingResponse, readUint32(payload.subarray(2)));
-    this.control(MESSAGE.userControl, answer);
-  }
-
   #refuse(reason: string, info: AmfObject = {}): void {
-    this.#isOver = true;
+    this.line.end();
     this.#use.refused(reason, info);
-  }
-
-  #send(header: MessageHeader, payload: Uint8Array): void {
-    this.#use.write(writeMessage({ ...header, payload }, this.#chunkSize));
   }
 }
 

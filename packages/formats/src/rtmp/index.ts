@@ -21,5 +21,6 @@ export {
   userControlPayload,
   writeCommand,
 } from "./message.ts";
+export { MessageLine } from "./message-line.ts";
 export { type PlayRefusal, RtmpPlayClient } from "./play-client.ts";
 export { CLIENT_CHUNK_SIZE, metadataPayload, RtmpPublishClient } from "./publish-client.ts";

@@ -9,7 +9,6 @@ import { MESSAGE, USER_CONTROL, uint32Payload, userControlPayload } from "./mess
 const MAX_MEDIA_BYTES = 12 * 1024 * 1024;
 /** Metadata is longer. */
 const MAX_STATUS_BYTES = 1024;
-const WINDOW_BYTES = 2_500_000;
 const PLAY = 5;
 /** The live stream of the name, or else the recorded one (RTMP 1.0, 7.2.2.1). */
 const LIVE_OR_RECORDED = -2000;
@@ -52,11 +51,11 @@ export class RtmpPlayClient {
           ...{ audioCodecs: 4071, videoCodecs: 252, videoFunction: 1 },
         },
         write: (bytes) => handler.write(bytes),
-        connected: () => connection.control(MESSAGE.windowAckSize, uint32Payload(WINDOW_BYTES)),
+        connected: () => connection.line.setWindow(),
         created(streamId) {
-          connection.take(MAX_MEDIA_BYTES);
-          connection.command(streamId, "play", PLAY, null, place.streamName, LIVE_OR_RECORDED);
-          connection.control(MESSAGE.userControl, setBufferPayload(streamId));
+          connection.line.reader.maxMessageBytes = MAX_MEDIA_BYTES;
+          connection.line.command(streamId, "play", PLAY, null, place.streamName, LIVE_OR_RECORDED);
+          connection.line.control(MESSAGE.userControl, setBufferPayload(streamId));
         },
         status: (info) => this.#status(info),
         message: (typeId, timestamp, payload) => this.#message(typeId, timestamp, payload),
@@ -105,7 +104,7 @@ export class RtmpPlayClient {
 
   #data(timestamp: number, payload: Uint8Array): void {
     if (isComplete(payload)) {
-      this.#connection.end();
+      this.#connection.line.end();
       this.#handler.complete();
     } else this.#handler.media("data", timestamp, payload);
   }
@@ -116,7 +115,7 @@ export class RtmpPlayClient {
   }
 
   #end(why: PlayRefusal): void {
-    this.#connection.end();
+    this.#connection.line.end();
     this.#handler.refused(why);
   }
 }

@@ -32,11 +32,11 @@ export class RtmpPublishClient {
         description: { type: "nonprivate", flashVer: "FMLE/3.0 (compatible; Weir)" },
         write: (bytes) => handler.write(bytes),
         connected() {
-          connection.setChunkSize(CLIENT_CHUNK_SIZE);
-          connection.command(0, "releaseStream", RELEASE, null, streamName);
-          connection.command(0, "FCPublish", FC_PUBLISH, null, streamName);
+          connection.line.setChunkSize(CLIENT_CHUNK_SIZE);
+          connection.line.command(0, "releaseStream", RELEASE, null, streamName);
+          connection.line.command(0, "FCPublish", FC_PUBLISH, null, streamName);
         },
-        created: (streamId) => connection.command(streamId, "publish", PUBLISH, null, streamName, "live"),
+        created: (streamId) => connection.line.command(streamId, "publish", PUBLISH, null, streamName, "live"),
         status({ code }) {
           if (code === "NetStream.Publish.Start" && connection.streamId !== 0) handler.publishing(connection.streamId);
         },
@@ -59,11 +59,11 @@ export class RtmpPublishClient {
 
   /** Ends the broadcast explicitly, so that the server does not wait for a reconnect. */
   stop(): void {
-    const connection = this.#connection;
-    if (connection.isOver || connection.streamId === 0) return;
-    connection.end();
-    connection.command(0, "FCUnpublish", PUBLISH + 1, null, this.#streamName);
-    connection.command(0, "deleteStream", PUBLISH + 2, null, connection.streamId);
+    const { line, streamId } = this.#connection;
+    if (line.isOver || streamId === 0) return;
+    line.end();
+    line.command(0, "FCUnpublish", PUBLISH + 1, null, this.#streamName);
+    line.command(0, "deleteStream", PUBLISH + 2, null, streamId);
   }
 }
 

@@ -1,7 +1,7 @@
-import { createHmac, randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { FormatError } from "@weir/formats/bits";
 import { type RtmpAddress, RtmpPublishClient, rtmpAddressOf } from "@weir/formats/rtmp";
+import { HANDSHAKE_CRYPTO } from "../../platform/handshake-crypto.ts";
 import { FORWARD, type Outbound } from "../../platform/outbound/outbound.ts";
 import { ConnectionLife, type ConnectionSettings } from "./connection-life.ts";
 import { failureOfConnection } from "./refused-connection.ts";
@@ -16,11 +16,6 @@ const MAX_BYTES_A_LOOK = 256 * 1024;
 const LOOK_MS = 1_000;
 /** Pings are not answered while more than this is unread. */
 const MAX_UNREAD_ANSWERS = 64 * 1024;
-
-const CRYPTO = {
-  hmacSha256: (key: Uint8Array, data: Uint8Array): Uint8Array => createHmac("sha256", key).update(data).digest(),
-  random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
-};
 
 export interface RtmpConnectionSettings extends ConnectionSettings {
   readonly outbound: Pick<Outbound, "dial">;
@@ -59,7 +54,7 @@ class RtmpConnection implements TargetConnection {
     this.#socket = socket;
     this.#client = client;
     this.#life = new ConnectionLife(settings, () => this.destroy());
-    socket.once(address.isSecure ? "secureConnect" : "connect", () => client.start(CRYPTO));
+    socket.once(address.isSecure ? "secureConnect" : "connect", () => client.start(HANDSHAKE_CRYPTO));
     socket.on("data", (bytes) => this.#receive(client, bytes));
     socket.on("error", (error) => this.#life.fail(failureOfConnection(error)));
     socket.once("close", () => this.#life.lose("The target closed the connection."));

@@ -11,8 +11,8 @@ import {
   writeCommand,
   writeMessage,
 } from "@weir/formats/rtmp";
+import { HANDSHAKE_CRYPTO } from "../../platform/handshake-crypto.ts";
 import type { Clip } from "./clip.ts";
-import { CRYPTO } from "./handshake-crypto.ts";
 
 const CHUNK_SIZE = 4096;
 const ANSWER_BYTES = 1 + 2 * HANDSHAKE_BYTES;
@@ -97,7 +97,7 @@ export class RtmpSender {
       answered += ofHandshake;
       if (bytes.byteLength > ofHandshake) reader.push(bytes.subarray(ofHandshake));
     });
-    const hello = clientHello(CRYPTO, false);
+    const hello = clientHello(HANDSHAKE_CRYPTO, false);
     const object = { app, type: "nonprivate", tcUrl: `rtmp://${host}/${app}` };
     // Servers accept any C2, so there is no need to wait for S1.
     this.#socket.write(Buffer.concat([hello, hello.subarray(1)]));

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -15,11 +14,7 @@ import {
   writeCommand,
   writeMessage,
 } from "@weir/formats/rtmp";
-
-const CRYPTO = {
-  hmacSha256: (key: Uint8Array, data: Uint8Array) => new Uint8Array(createHmac("sha256", key).update(data).digest()),
-  random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
-};
+import { HANDSHAKE_CRYPTO } from "../../../platform/handshake-crypto.ts";
 
 export interface Status {
   readonly level: string;
@@ -90,7 +85,7 @@ export class RtmpTestClient {
 
   /** Sends C0, C1 and C2. C2 does not wait for S1, since no server checks its content. */
   greet(isSigned = false): void {
-    this.send(clientHello(CRYPTO, isSigned));
+    this.send(clientHello(HANDSHAKE_CRYPTO, isSigned));
     this.send(new Uint8Array(HANDSHAKE_BYTES));
   }
 

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import {
@@ -13,11 +12,7 @@ import {
   writeCommand,
   writeMessage,
 } from "@weir/formats/rtmp";
-
-const CRYPTO = {
-  hmacSha256: (key: Uint8Array, data: Uint8Array) => new Uint8Array(createHmac("sha256", key).update(data).digest()),
-  random: (bytes: number) => new Uint8Array(randomBytes(bytes)),
-};
+import { HANDSHAKE_CRYPTO } from "../../../../platform/handshake-crypto.ts";
 
 /** One player, as the server of a test sees it. */
 export class RtmpViewer {
@@ -84,7 +79,7 @@ export class RtmpPlayServer implements AsyncDisposable {
       if (hello.byteLength < CLIENT_HELLO_BYTES) {
         hello = Buffer.concat([hello, bytes]);
         if (hello.byteLength < CLIENT_HELLO_BYTES) return;
-        socket.write(answerHandshake(hello.subarray(0, CLIENT_HELLO_BYTES), CRYPTO));
+        socket.write(answerHandshake(hello.subarray(0, CLIENT_HELLO_BYTES), HANDSHAKE_CRYPTO));
         bytes = hello.subarray(CLIENT_HELLO_BYTES);
       }
       const rest = bytes.subarray(left);
