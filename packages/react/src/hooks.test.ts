@@ -87,6 +87,19 @@ test("the newest events are kept, each is told once, and the feed ends with the 
   expect(ended).toHaveBeenCalledOnce();
 });
 
+test("a component that only wants to be told keeps no event", async () => {
+  const client = reader({
+    async *events() {
+      for (const id of ["e1", "e2", "e3"]) yield { id } as StreamEvent;
+      await new Promise(() => {});
+    },
+  });
+  const onEvent = vi.fn();
+  const page = use(() => useStreamEvents(client, "s1", { keep: 0, onEvent }));
+  await vi.waitFor(() => expect(onEvent).toHaveBeenCalledTimes(3));
+  expect(page.now().events).toEqual([]);
+});
+
 /** A client whose uploads do what the test says. */
 function uploader() {
   const made: { options: CreateAssetOptions; finish(asset: Asset): void; fail(error: Error): void }[] = [];

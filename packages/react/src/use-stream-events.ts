@@ -44,7 +44,7 @@ export function useStreamEvents(
       for await (const event of latest.current.client.streams.events(id, { from, signal, onConnection })) {
         if (signal.aborted) return;
         latest.current.onEvent?.(event);
-        setFeed((before) => ({ ...before, events: [...before.events, event].slice(-latest.current.keep) }));
+        setFeed((before) => ({ ...before, events: newest([...before.events, event], latest.current.keep) }));
       }
     };
     follow().catch((error: unknown) => {
@@ -55,3 +55,7 @@ export function useStreamEvents(
   const { events, isConnected, error } = feed.id === id ? feed : NONE;
   return { events, isConnected, error };
 }
+
+/** Negative numbers are none; `slice` would keep all for 0. */
+const newest = (events: readonly StreamEvent[], keep: number): readonly StreamEvent[] =>
+  keep > 0 ? events.slice(-keep) : [];
