@@ -45,7 +45,7 @@ function Node({ node }: { readonly node: ServerSettings["nodes"][number] }) {
       <div className={classes.node}>
         <StateLabel tone={tones[node.state]}>{text.nodeStates[node.state]}</StateLabel>
         <span className="quiet">
-          {text.does(node.roles.join(", "), node.region)}, {text.heard} <Moment at={node.lastSeen} />
+          {text.does(node.roles.join(", "), node.region, node.version)}, {text.heard} <Moment at={node.lastSeen} />
         </span>
       </div>
     </li>

@@ -99,7 +99,8 @@ export const accountStrings = {
     },
     nodes: "Nodes",
     nodesHint: "The processes of this server and the roles they run.",
-    does: (roles: string, region: string) => `${roles} in ${region}`,
+    does: (roles: string, region: string, version: string | undefined) =>
+      [`${roles} in ${region}`, ...(version === undefined ? [] : [`Weir ${version}`])].join(", "),
     nodeStates: { joining: "Starting", serving: "Running", draining: "Stopping", gone: "Gone" },
     thisNode: "This process",
     node: (name: string) => `Process ${name}`,
