@@ -4,7 +4,10 @@ import { expect, it } from "vitest";
 import { answerWith, render, shown, untilShown } from "../../shared/testing/render.tsx";
 import { ServerPanels } from "./server-panels.tsx";
 
-const node = { region: "local", roles: ["media"], state: "serving", joinedAt: 0, lastSeen: 0, isThis: false } as const;
+const node = {
+  ...{ region: "local", roles: ["media"], state: "serving" as const },
+  ...{ joinedAt: 0, lastSeen: 0, isThis: false },
+};
 
 it("processes of two builds are shown with their versions while one is replaced by the other", async () => {
   const nodes: ServerSettings["nodes"] = [
