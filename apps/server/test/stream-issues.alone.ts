@@ -44,20 +44,6 @@ test("a stopped transcoder is reported within a segment and two seconds, and hea
   await untilIssue(broadcast, "transcoder-behind", "closed", stoppedAt);
 });
 
-test("a bursty source has an unstable bitrate", async () => {
-  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
-  // Its first ten seconds do not count.
-  await broadcast.untilSegments(6);
-  const frozenAt = Date.now();
-  broadcast.publisher.freeze();
-  try {
-    await untilIssue(broadcast, "bitrate-unstable", "opened", frozenAt, 4_900);
-  } finally {
-    broadcast.publisher.thaw();
-  }
-  await untilIssue(broadcast, "bitrate-unstable", "closed", frozenAt);
-});
-
 test("a source that changes to unsupported video is reported within a segment and two seconds", async () => {
   await using broadcast = await startBroadcast(arena.weir, transcoded);
   await expect.poll(async () => (await broadcast.now()).transcodedSegments, { timeout: 40_000 }).toBeGreaterThan(0);

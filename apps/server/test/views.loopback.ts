@@ -5,7 +5,7 @@ const LOOK_EVERY_MS = 1_000;
 
 let weir: Loopback;
 beforeAll(async () => {
-  weir = await Loopback.start({ WEIR_TRUSTED_PROXIES: "127.0.0.1" });
+  weir = await Loopback.start({ WEIR_TRUSTED_PROXIES: "127.0.0.1", WEIR_RATE_LIMIT: "0" });
 });
 afterAll(() => weir[Symbol.asyncDispose]());
 
