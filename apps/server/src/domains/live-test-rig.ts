@@ -7,12 +7,12 @@ import type {
   SegmentClosed,
   SegmentTranscoded,
   SessionStart,
-  SourceMeasure,
   SourceMetrics,
 } from "../ports/index.ts";
 import { startTestDomains, type TestDomains } from "./domain-test-kit.ts";
 import { EventLog } from "./events/index.ts";
 import type { Domains } from "./index.ts";
+import { GOOD_SOURCE } from "./source-measure-rig.ts";
 import { streamSubject } from "./subject.ts";
 
 /** The domain floor of a test file, and the stream that is new for each of its tests. */
@@ -105,19 +105,6 @@ export function segment(grant: PublishGrant, sessionId: string, msn: number, spa
     recorded: [row("source", "video"), row("audio", "audio")],
   };
 }
-
-/** The measures of a source without fault. */
-export const GOOD_SOURCE: SourceMeasure = {
-  measuredSeconds: 10,
-  frameRate: 30,
-  keyframeIntervalMs: 2_000,
-  video: "flowing",
-  audio: "flowing",
-  starvedSeconds: 0,
-  clockJumps: 0,
-  clockRepairs: 0,
-  leftOut: null,
-};
 
 /** A `measured` fact about a source and its ladder. */
 export function measured(grant: PublishGrant, sessionId: string, change: Partial<SourceMetrics> = {}): SourceMetrics {

@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import {
   ended,
   events,
-  GOOD_SOURCE,
   kit,
   measured,
   now,
@@ -13,6 +12,7 @@ import {
   stream,
   tell,
 } from "./live-test-rig.ts";
+import { GOOD_SOURCE } from "./source-measure-rig.ts";
 
 setUpLiveRig();
 

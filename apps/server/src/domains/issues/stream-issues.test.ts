@@ -9,28 +9,18 @@ import type {
   TranscodingReport,
 } from "../../ports/index.ts";
 import type { IssueCode } from "../open-issue.ts";
+import { GOOD_SOURCE } from "../source-measure-rig.ts";
 import { metricsRules, segmentRules } from "./issue-rules.ts";
 import { issueEvents, NO_ISSUES, nextIssues } from "./stream-issues.ts";
 
 const fact = { streamId: "s", epoch: 1, at: 1_000, sessionId: "e" };
-const good: SourceMeasure = {
-  measuredSeconds: 10,
-  frameRate: 30,
-  keyframeIntervalMs: 2_000,
-  video: "flowing",
-  audio: "flowing",
-  starvedSeconds: 0,
-  clockJumps: 0,
-  clockRepairs: 0,
-  leftOut: null,
-};
 
 function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
   const rates = { mediaTimeMs: 0, ingestRate: 500_000, outgoingRate: 0 };
   return {
     ...fact,
     type: "source-metrics",
-    source: good,
+    source: GOOD_SOURCE,
     recordingRoom: null,
     ...rates,
     transcoding: null,
@@ -40,7 +30,7 @@ function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
     ...change,
   };
 }
-const source = (change: Partial<SourceMeasure>) => metrics({ source: { ...good, ...change } });
+const source = (change: Partial<SourceMeasure>) => metrics({ source: { ...GOOD_SOURCE, ...change } });
 const disk = (spoolFreeBytes: number, ingestRate = 500_000, storeFreeBytes: number | null = null) =>
   metrics({ recordingRoom: { spoolFreeBytes, storeFreeBytes }, ingestRate });
 

@@ -2,6 +2,7 @@ import { expect, it, vi } from "vitest";
 import { silentLog } from "../../platform/log.ts";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { MediaFact } from "../../ports/index.ts";
+import { GOOD_SOURCE } from "../source-measure-rig.ts";
 import { FactQueue } from "./fact-queue.ts";
 
 type Write = (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>) => Promise<void>;
@@ -11,17 +12,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
   type: "source-metrics",
   ...at,
   sessionId: "s",
-  source: {
-    measuredSeconds: 10,
-    frameRate: 30,
-    keyframeIntervalMs: 2_000,
-    video: "flowing",
-    audio: "flowing",
-    starvedSeconds: 0,
-    clockJumps: 0,
-    clockRepairs: 0,
-    leftOut: null,
-  },
+  source: GOOD_SOURCE,
   recordingRoom: null,
   webrtc: { publisher: null, viewers: null, hasBFrames: false },
   srt: null,

@@ -3,7 +3,7 @@ import nodeDataChannel, { type PeerConnection } from "node-datachannel";
 const { PeerConnection: Connection, Audio, Video } = nodeDataChannel;
 const TRIES = 5;
 
-/** A WebRTC viewer that decrypts what it receives and drops it. */
+/** A WebRTC viewer that decrypts what it receives. */
 export class WhepViewer {
   readonly #connection: PeerConnection;
   /** Referenced, because the library closes what is garbage-collected. */
@@ -14,10 +14,10 @@ export class WhepViewer {
     this.#tracks = tracks;
   }
 
-  /** `url` is the stream's WHEP address. Throws with the server's reason, or after five tries. */
-  static async start(url: string): Promise<WhepViewer> {
+  /** `url` is the stream's WHEP address, and `onPicture` gets the RTP packets of its video. Throws with the server's reason, or after five tries. */
+  static async start(url: string, onPicture: (packet: Buffer) => void = () => {}): Promise<WhepViewer> {
     for (let tries = 1; ; tries++) {
-      const viewer = await tryToWatch(url);
+      const viewer = await tryToWatch(url, onPicture);
       if (viewer) return new WhepViewer(viewer.connection, viewer.tracks);
       if (tries === TRIES) throw new Error("a WebRTC viewer did not connect");
     }
@@ -33,7 +33,10 @@ export class WhepViewer {
 }
 
 /** Null if no connection came about: the library's offer fails occasionally if the answer arrives before its own description is set. */
-async function tryToWatch(url: string): Promise<{ connection: PeerConnection; tracks: readonly unknown[] } | null> {
+async function tryToWatch(
+  url: string,
+  onPicture: (packet: Buffer) => void,
+): Promise<{ connection: PeerConnection; tracks: readonly unknown[] } | null> {
   const connection = new Connection("viewer", {
     iceServers: [],
     bindAddress: "127.0.0.1",
@@ -43,9 +46,11 @@ async function tryToWatch(url: string): Promise<{ connection: PeerConnection; tr
   video.addH264Codec(96, "profile-level-id=42e01f;packetization-mode=1;level-asymmetry-allowed=1");
   const audio = new Audio("1", "RecvOnly");
   audio.addOpusCodec(111);
-  const tracks = [connection.addTrack(video), connection.addTrack(audio)];
+  const [pictures, sound] = [connection.addTrack(video), connection.addTrack(audio)];
+  const tracks = [pictures, sound];
   // What nobody takes would queue up.
-  for (const track of tracks) track.onMessage(() => {});
+  pictures.onMessage(onPicture);
+  sound.onMessage(() => {});
   const gathered = new Promise<void>((resolve) => {
     connection.onGatheringStateChange((state) => state === "complete" && resolve());
   });
