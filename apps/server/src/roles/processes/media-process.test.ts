@@ -8,7 +8,11 @@ import { MediaProcess } from "./media-process.ts";
 import type { ToProcess } from "./process-messages.ts";
 
 const SHARE: ProcessShare = {
-  ...{ number: 1, of: 2, sharing: "kernel", database: null, udp: null },
+  number: 1,
+  of: 2,
+  sharing: "kernel",
+  database: null,
+  udp: null,
   ports: { httpPort: 1, httpsPort: 2, rtmpPort: 3, rtmpsPort: 4 },
 };
 const LONGEST_WAIT_MS = 12_000;
