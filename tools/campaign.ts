@@ -1,6 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { parseArgs, stripVTControlCharacters } from "node:util";
+import { PLANTS } from "../apps/server/test/campaign/plants.ts";
 import { ROOT } from "./test-step.ts";
 
 const HELP = `npm run campaign -- [options]
@@ -8,51 +11,138 @@ const HELP = `npm run campaign -- [options]
   --seed 1              the same seed makes the same faults; a list, 1,2,3, runs one after another
   --minutes 10          how long faults are made; about four a minute
   --only 3,7            only these faults of the seed
+  --kinds NAME,NAME     choose from these faults only
+  --processes 2         with so many media processes
+  --from 9c6dabc        begins with the server of this commit, and upgrades it while somebody broadcasts
   --root FOLDER         the repository whose server is attacked (default: this one)
   --shrink              where a seed fails: leaves out faults while it goes on to fail, and prints those that are left
+  --results FILE        adds a line for each seed to this table
+  --plant NAME          plants a mistake into a copy of the server, which the run must find; all: one after another
+                        ${Object.keys(PLANTS).join(", ")}
+  --soak 1              counts in place of faults: 5,000 sessions, 200,000 viewer sessions, 100,000 events; 0.1: a tenth
 
 One server with PostgreSQL and an S3 server, everything at once, and faults. After each of them, and at the end, looks whether what Weir
-promises (docs/4-operate/guarantees.md) still holds. Ends with 1 where a promise is broken.
+promises (docs/4-operate/guarantees.md) still holds. Ends with 1 where a promise is broken, or a planted mistake was not found.
 `;
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
-    minutes: { type: "string", default: "10" },
+    minutes: { type: "string" },
     only: { type: "string" },
+    kinds: { type: "string" },
+    processes: { type: "string" },
+    from: { type: "string" },
     root: { type: "string" },
     shrink: { type: "boolean", default: false },
+    results: { type: "string" },
+    plant: { type: "string" },
+    soak: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
 
+/** What a run did: see `found` in campaign.campaign.ts. */
+interface Found {
+  readonly faults: readonly string[];
+  readonly figures: Readonly<Record<string, number>>;
+  readonly broken: string;
+}
+
+interface Run extends Found {
+  readonly isWhole: boolean;
+  readonly seconds: number;
+}
+
+const PLANTED_MINUTES = "1";
+/** A planted mistake is found within this. */
+const FOUND_WITHIN_SECONDS = 300;
+const COLUMNS = ["Seed", "Commit", "Minutes", "Faults", "Figures", "Broken"];
+
 if (values.help) process.stdout.write(HELP);
+else if (values.plant) plantAll(values.plant === "all" ? Object.keys(PLANTS) : values.plant.split(","));
 else for (const seed of values.seed.split(",")) campaign(seed);
 
 function campaign(seed: string): void {
-  if (holds(seed, values.only)) return;
+  const found = run(seed, values.only);
+  if (values.results) note(values.results, seed, found);
+  if (found.isWhole) return;
   process.exitCode = 1;
   if (!values.shrink) return;
-  // About as many as fit into the time.
-  const all = values.only?.split(",") ?? Array.from({ length: Number(values.minutes) * 6 }, (_, i) => String(i + 1));
-  process.stdout.write(`seed ${seed} fails with the faults ${shrunk(seed, all).join(",")} alone\n`);
+  const numbers = found.faults.map((fault) => fault.split(" ")[0] ?? "");
+  const left = shrunk(seed, numbers);
+  const names = found.faults.filter((fault) => left.includes(fault.split(" ")[0] ?? ""));
+  process.stdout.write(`seed ${seed} fails with --only ${left.join(",")} alone:\n${names.join("\n")}\n`);
 }
 
-/** The fewest faults, by halves, with which the seed fails. */
-function shrunk(seed: string, faults: readonly string[]): readonly string[] {
+/** A list of faults of which none can be left out alone, by ever smaller pieces. A. Zeller and R. Hildebrandt: Simplifying and Isolating Failure-Inducing Input (2002), ddmin. */
+function shrunk(seed: string, faults: readonly string[], pieces = 2): readonly string[] {
   if (faults.length <= 1) return faults;
-  const middle = faults.length >> 1;
-  const half = [faults.slice(0, middle), faults.slice(middle)].find((some) => !holds(seed, some.join()));
-  return half ? shrunk(seed, half) : faults;
+  const size = Math.ceil(faults.length / pieces);
+  for (let at = 0; at < faults.length; at += size) {
+    const rest = faults.toSpliced(at, size);
+    if (rest.length > 0 && !run(seed, rest.join()).isWhole) return shrunk(seed, rest, Math.max(pieces - 1, 2));
+  }
+  return size === 1 ? faults : shrunk(seed, faults, Math.min(pieces * 2, faults.length));
 }
 
-function holds(seed: string, only: string | undefined): boolean {
-  const { minutes, root } = values;
-  const env = { ...process.env, CAMPAIGN_SEED: seed, CAMPAIGN_MINUTES: minutes };
-  const { status } = spawnSync(join(ROOT, "node_modules/.bin/vitest"), ["run", "--project", "campaign"], {
+function plantAll(names: readonly string[]): void {
+  for (const name of names) {
+    const plant = PLANTS[name];
+    const { isWhole, seconds, broken } = run(values.seed, values.only, { plant: name, kinds: plant?.kinds.join() });
+    const isFound = !isWhole && broken !== "" && seconds <= FOUND_WITHIN_SECONDS;
+    if (!isFound) process.exitCode = 1;
+    const verdict = isWhole || broken === "" ? "NOT FOUND" : `found: ${oneLine(broken)}`;
+    process.stdout.write(`${name}: ${verdict}, after ${seconds} s\n`);
+  }
+}
+
+function run(
+  seed: string,
+  only: string | undefined,
+  planted: { plant?: string; kinds?: string | undefined } = {},
+): Run {
+  const { minutes, root, processes, from, soak } = values;
+  const kinds = values.kinds ?? planted.kinds;
+  const folder = mkdtempSync(join(tmpdir(), "weir-found-"));
+  const path = join(folder, "found.json");
+  const given = {
+    SEED: seed,
+    MINUTES: minutes ?? (planted.plant ? PLANTED_MINUTES : undefined),
+    ONLY: only,
+    ROOT: root,
+    KINDS: kinds,
+    PROCESSES: processes,
+    FROM: from,
+    SOAK: soak,
+    PLANT: planted.plant,
+    FOUND: path,
+  };
+  const set = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [[`CAMPAIGN_${name}`, value]],
+  );
+  const startedAt = performance.now();
+  const file = soak ? "soak.campaign" : "campaign.campaign";
+  const { status } = spawnSync(join(ROOT, "node_modules/.bin/vitest"), ["run", "--project", "campaign", file], {
     cwd: ROOT,
     stdio: "inherit",
-    env: { ...env, ...(only ? { CAMPAIGN_ONLY: only } : {}), ...(root ? { CAMPAIGN_ROOT: root } : {}) },
+    env: { ...process.env, ...Object.fromEntries(set) },
   });
-  return status === 0;
+  const nothing: Found = { faults: [], figures: {}, broken: "" };
+  const found = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Found) : nothing;
+  rmSync(folder, { recursive: true });
+  return { ...found, isWhole: status === 0, seconds: Math.round((performance.now() - startedAt) / 1000) };
 }
+
+/** Adds a line to the table in a file, and makes the table where there is none. */
+function note(file: string, seed: string, { faults, figures, broken, isWhole }: Run): void {
+  if (!existsSync(file)) writeFileSync(file, `| ${COLUMNS.join(" | ")} |\n|${" --- |".repeat(COLUMNS.length)}\n`);
+  const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: ROOT, encoding: "utf8" }).trim();
+  const counted = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
+  const told = isWhole ? "none" : oneLine(broken || "it did not run");
+  const cells = [seed, commit, values.minutes ?? "10", String(faults.length), counted.join(", "), told];
+  appendFileSync(file, `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`);
+}
+
+// Colours of a terminal are no part of a sentence.
+const oneLine = (text: string): string => stripVTControlCharacters(text).replaceAll(/\s+/g, " ").slice(0, 300);

@@ -1,21 +1,16 @@
-import type { StreamEvent } from "@weir/contract";
-import type { Chance } from "../support/chance.ts";
+import type { Stream, StreamEvent } from "@weir/contract";
 import { expectWholeLog, Follower } from "../support/followers.ts";
-import { listedRenditions, listedSegments } from "../support/live-renditions.ts";
+import { type ListedSegment, listedRenditions, listedSegments, readSegment } from "../support/live-renditions.ts";
 import { NameCollector } from "../support/name-collector.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import type { Encoder } from "./encoder.ts";
+import { type Encoder, FRAME_RATE } from "./encoder.ts";
 import type { World } from "./world.ts";
 
 const NODE = "server";
-const LIFECYCLE = [
-  "stream.started",
-  "stream.idle",
-  "recording.started",
-  "recording.waiting",
-  "recording.ready",
-] as const;
-
+const REWIND = "rewind";
+/** What a stream's creation is behind, also where the server's clock steps back: of it all events are read. */
+const EARLIER_MS = 120_000;
+/** Pictures more or less, at the edges of what a file has. */
+const FRAMES_OFF = 2;
 /** Those who watch and follow a stream, and remember all that they were given. It shares no code with the server. */
 export class Audience implements AsyncDisposable {
   readonly encoder: Encoder;
@@ -28,8 +23,23 @@ export class Audience implements AsyncDisposable {
     this.encoder = encoder;
     this.#world = world;
     const hlsUrl = world.weir.hlsUrl(encoder.stream.playbackId);
-    this.#names = new NameCollector([{ node: NODE, hlsUrl: token === null ? hlsUrl : `${hlsUrl}?jwt=${token}` }]);
-    this.#followers = [new Follower(world.weir, encoder.stream), new Follower(world.weir, encoder.stream)];
+    const places = [{ node: NODE, hlsUrl: token === null ? hlsUrl : `${hlsUrl}?jwt=${token}` }];
+    if (encoder.stream.dvr) places.push({ node: REWIND, hlsUrl: `${hlsUrl}?dvr=1` });
+    this.#names = new NameCollector(places);
+    this.#followers = Array.from(
+      { length: encoder.way === "rtmp" ? 2 : 1 },
+      () => new Follower(world.weir, this.#logged),
+    );
+  }
+
+  get #logged(): Pick<Stream, "id" | "createdAt"> {
+    const { id, createdAt } = this.encoder.stream;
+    return { id, createdAt: createdAt - EARLIER_MS };
+  }
+
+  /** How long after it happened each event of its lifecycle reached a follower, in milliseconds. */
+  get delays(): number[] {
+    return this.#followers.flatMap(({ delays }) => delays);
   }
 
   get names(): number {
@@ -42,12 +52,13 @@ export class Audience implements AsyncDisposable {
 
   /** What was served and must never be. */
   problems(): string[] {
-    return [...this.#names.clashes, ...this.#names.fallsAt(NODE)];
+    const falls = [NODE, REWIND].flatMap((place) => this.#names.fallsAt(place));
+    return [...this.#names.clashes, ...falls].map((problem) => `${this.encoder.stream.name}: ${problem}`);
   }
 
   /** Resolves with the events of the stream. Throws where a follower did not get each of them once and in order. */
   log(): Promise<StreamEvent[]> {
-    return expectWholeLog(this.#world.weir, this.encoder.stream, this.#followers);
+    return expectWholeLog(this.#world.weir, this.#logged, this.#followers);
   }
 
   /** Segments that were live and are not in a recording, beyond those that crashes may take. */
@@ -66,6 +77,7 @@ export class Audience implements AsyncDisposable {
       if (recorded.length < seen - mostLost)
         found.push(`session ${session.id}: ${seen} segments were live, ${recorded.length} are recorded`);
       found.push(...(await unreadable(recorded.map(({ url }) => url))));
+      if (this.encoder.way === "rtmp") found.push(...(await lackingFrames(recorded)));
     }
     return found;
   }
@@ -74,6 +86,19 @@ export class Audience implements AsyncDisposable {
     await this.#names.stop();
     for (const follower of this.#followers) await follower[Symbol.asyncDispose]();
   }
+}
+
+/** Files of segments with another number of pictures than the segments' durations say, counted by an independent demuxer. */
+async function lackingFrames(segments: readonly ListedSegment[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const [url, ofFile] of Map.groupBy(segments, ({ url: file }) => file)) {
+    const [first] = ofFile;
+    if (!first) continue;
+    const { frames } = await readSegment(first).catch(() => ({ frames: Number.NaN }));
+    const due = Math.round(ofFile.reduce((sum, { seconds }) => sum + seconds, 0) * FRAME_RATE);
+    if (!(Math.abs(frames - due) <= FRAMES_OFF)) found.push(`${url} has ${frames} pictures in place of ${due}`);
+  }
+  return found;
 }
 
 /** Rows without their objects: what is listed and not there. */
@@ -86,51 +111,3 @@ async function unreadable(urls: readonly string[]): Promise<string[]> {
   }
   return found;
 }
-
-/** A customer's receiver that fails as often as not. */
-export class Customer implements AsyncDisposable {
-  /** Ids that were answered with 200, each once, in order. */
-  readonly #accepted = new Set<string>();
-  readonly #receiver: WebhookReceiver;
-  #isMoody = true;
-
-  private constructor(receiver: WebhookReceiver, chance: Chance) {
-    this.#receiver = receiver;
-    receiver.answer = (response, { body }) => {
-      const mood = this.#isMoody ? chance.next() : 1;
-      if (mood < 0.1) response.writeHead(500).end();
-      else if (mood < 0.2) response.destroy();
-      else {
-        this.#accepted.add(body.id);
-        response.end();
-      }
-    };
-  }
-
-  static async start(world: World, chance: Chance): Promise<Customer> {
-    const receiver = await startWebhookReceiver();
-    const webhook = { name: "campaign", url: receiver.url, events: [...LIFECYCLE] };
-    await world.weir.client.webhooks.create(webhook);
-    return new Customer(receiver, chance);
-  }
-
-  /** From now on it takes everything. */
-  calm(): void {
-    this.#isMoody = false;
-  }
-
-  /** Events of a log that it never got, or not in order. */
-  problems(log: readonly StreamEvent[]): string[] {
-    const due = log.filter(isLifecycle).map(({ id }) => id);
-    const got = [...this.#accepted].filter((id) => due.includes(id));
-    const missing = due.filter((id) => !this.#accepted.has(id)).map((id) => `the webhook never got event ${id}`);
-    return missing.length > 0 || got.join() === due.join() ? missing : ["the webhook got events out of order"];
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#receiver[Symbol.asyncDispose]();
-  }
-}
-
-const isLifecycle = (event: StreamEvent): boolean =>
-  event.type === "stream_state" || (event.type === "webhook_event" && LIFECYCLE.some((name) => name === event.event));

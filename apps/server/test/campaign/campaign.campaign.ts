@@ -1,85 +1,112 @@
+import { writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { NewStream } from "@weir/contract";
+import { fileURLToPath } from "node:url";
+import type { StreamEvent } from "@weir/contract";
 import { expect, test } from "vitest";
 import { Chance } from "../support/chance.ts";
-import { TokenSigner } from "../support/gated-broadcast.ts";
+import { checkOut, copyServer, hasCommit } from "../support/previous-version.ts";
 import { SMALL_LADDER } from "../support/transcoding.ts";
-import { Audience, Customer } from "./audience.ts";
-import { Encoder } from "./encoder.ts";
+import { Audience } from "./audience.ts";
+import { Encoder, type Way } from "./encoder.ts";
 import { FAULTS } from "./faults.ts";
 import { grown, type Holdings, holdingsOf } from "./holdings.ts";
-import { Intruder } from "./intruder.ts";
-import { Uploader } from "./uploader.ts";
+import { plant } from "./plants.ts";
+import { FOUND, FROM, KINDS, MEDIA_PROCESSES, MINUTES, ONLY, PLANT, ROOT, SEED } from "./run-options.ts";
+import { assemble, type Cast } from "./scene.ts";
 import { World } from "./world.ts";
-import { Writer } from "./writer.ts";
 
-const SEED = Number(process.env.CAMPAIGN_SEED ?? 1);
-const MINUTES = Number(process.env.CAMPAIGN_MINUTES ?? 10);
-/** The numbers of the faults that are made; all others are left out. */
-const ONLY = process.env.CAMPAIGN_ONLY?.split(",").map(Number);
-/** The repository whose server is attacked. */
-const ROOT = process.env.CAMPAIGN_ROOT;
+const OWN_ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
+/** Of its segments and parts, a viewer knows so many before an upgrade, and more behind it. */
+const UPGRADED_AFTER_NAMES = 40;
 /** Between the ends of two faults; 40 fit into ten minutes. */
-const PAUSE_MS = 3_000;
-/** After the last fault, and an encoder needs up to three seconds to come back. */
-const TRUE_WITHIN_MS = 13_000;
+const PAUSE_MS = 2_000;
+/** After the last fault, or after its encoder is back. Where an encoder does not notice that nobody is there, it is back later than it knows. */
+const TRUE_WITHIN_MS: Readonly<Record<Way, number>> = { rtmp: 10_000, srt: 20_000, whip: 25_000, pull: 60_000 };
+const BACK_WITHIN_MS = 60_000;
+const SEEN_WITHIN_MS = 40_000;
 const SETTLED_WITHIN_MS = 180_000;
+/** The job that deletes objects without an owner. */
+const SWEEP = "sweep-orphans";
+/** A receiver that failed a few times is called again after 5 s, 10 s, 20 s and 40 s. */
+const CALLED_WITHIN_MS = 100_000;
 const LONGEST_MS = (2 * MINUTES + 15) * 60_000;
+/** Of an event, from its happening to its followers, at the median. */
+const PROMPT_MS = 350;
 
-const STREAMS: readonly Omit<NewStream, "name">[] = [
-  { record: true },
-  { record: true, profiles: SMALL_LADDER },
-  { record: true, dvr: "session", slate: "last-picture" },
-  { playbackPolicy: { type: "jwt" } },
-];
+/** What the run did and found, for a table of results. */
+const found = {
+  seed: SEED,
+  minutes: MINUTES,
+  faults: [] as string[],
+  figures: {} as Record<string, number>,
+  broken: "",
+};
 
-const said: string[] = [];
 function say(line: string): void {
-  said.push(line);
   process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 }
 
 test(`a campaign of ${MINUTES} minutes, seed ${SEED}`, { timeout: LONGEST_MS }, async () => {
-  await using world = await World.open(ROOT);
+  await using closing = new AsyncDisposableStack();
+  const root = await rootOf(closing);
+  const old = FROM ? await checkOutFor(FROM, closing) : null;
+  const world = closing.use(await World.open({ root: old ?? root, mediaProcesses: MEDIA_PROCESSES, minutes: MINUTES }));
   try {
+    if (old) await upgrade(world, root);
     await campaign(world);
   } catch (error) {
+    found.broken = error instanceof Error ? error.message : String(error);
     process.stderr.write(`the server's last lines:\n${world.lastWords}\n`);
     throw error;
+  } finally {
+    if (FOUND) writeFileSync(FOUND, JSON.stringify(found));
   }
 });
 
-/** Those whose promises are looked at. */
-interface Cast {
-  readonly audiences: readonly Audience[];
-  readonly customer: Customer;
-  readonly intruder: Intruder;
-  readonly writer: Writer;
-  readonly uploader: Uploader;
+/** The repository whose server is attacked: a copy, where a fault is planted. */
+async function rootOf(closing: AsyncDisposableStack): Promise<string | undefined> {
+  if (!PLANT) return ROOT;
+  const copy = await copyServer();
+  closing.defer(() => rm(copy, { recursive: true, force: true }));
+  await plant(PLANT, copy);
+  return copy;
+}
+
+async function checkOutFor(commit: string, closing: AsyncDisposableStack): Promise<string> {
+  if (!hasCommit(commit)) throw new Error(`the history here has no commit ${commit}: fetch it, or leave --from out`);
+  const root = await checkOut(commit);
+  closing.defer(() => rm(root, { recursive: true, force: true }));
+  return root;
+}
+
+/** Somebody broadcasts while the server is replaced by a newer one. */
+async function upgrade(world: World, root = OWN_ROOT): Promise<void> {
+  await using scene = new AsyncDisposableStack();
+  const encoder = scene.use(await Encoder.start(world, { record: true, profiles: SMALL_LADDER }));
+  const audience = scene.use(new Audience(world, encoder, null));
+  const audiences = [audience];
+  await untilTrue({ audiences }, Date.now());
+  await expect.poll(() => audience.names, { timeout: SEEN_WITHIN_MS }).toBeGreaterThan(UPGRADED_AFTER_NAMES);
+  expect(await world.weir.stop()).toBe(0);
+  await world.weir.restart({ root });
+  await untilTrue({ audiences }, Date.now());
+  const before = audience.names;
+  await expect.poll(() => audience.names, { timeout: SEEN_WITHIN_MS }).toBeGreaterThan(before + UPGRADED_AFTER_NAMES);
+  await encoder.stop();
+  await expect.poll(() => unsettled(world, audiences), { timeout: SETTLED_WITHIN_MS, interval: 500 }).toEqual([]);
+  expect((await world.weir.client.sessions.ofStream(encoder.stream.id)).items).toHaveLength(1);
+  expect([...audience.problems(), ...(await audience.missing(world.mayLack))]).toEqual([]);
+  say(`upgraded from ${FROM}: ${audience.names} names, one session`);
 }
 
 /** Everything at once, faults until the time is over, and a look at what was promised. */
 async function campaign(world: World): Promise<void> {
-  const holdings = holdingsOf(world);
+  const holdings = await holdingsOf(world);
   await using scene = new AsyncDisposableStack();
-  const signer = await TokenSigner.create(world.weir);
-  const audiences = await Promise.all(
-    STREAMS.map(async (stream) => {
-      const encoder = scene.use(await Encoder.start(world, stream));
-      const token = stream.playbackPolicy ? await signer.sign(encoder.stream.playbackId, "12h") : null;
-      return scene.use(new Audience(world, encoder, token));
-    }),
-  );
-  const gated = audiences.find(({ encoder }) => encoder.stream.playbackPolicy?.type === "jwt");
-  if (!gated) throw new Error("there is no gated stream");
-  const cast: Cast = {
-    audiences,
-    customer: scene.use(await Customer.start(world, new Chance(SEED))),
-    intruder: scene.use(new Intruder(world, gated.encoder.stream)),
-    writer: scene.use(new Writer(world)),
-    uploader: scene.use(new Uploader(world)),
-  };
-  await untilTrue(audiences, 60_000);
+  const cast = await assemble(world, scene, SEED);
+  await untilTrue(cast, Date.now());
+  await untilSeen(world, cast);
   await makeFaults(world, cast);
   await expectPromises(world, cast, holdings);
 }
@@ -87,69 +114,139 @@ async function campaign(world: World): Promise<void> {
 async function makeFaults(world: World, cast: Cast): Promise<void> {
   const until = Date.now() + MINUTES * 60_000;
   const encoders = cast.audiences.map(({ encoder }) => encoder);
-  let count = 0;
+  const kinds = KINDS ?? Object.keys(FAULTS);
   for (let nth = 1; Date.now() < until; nth++) {
     // Each fault has choices of its own, so that others can be left out.
     const chance = new Chance(SEED * 1_000 + nth);
-    const name = chance.of(Object.keys(FAULTS));
+    const name = chance.of(kinds);
     if (ONLY && nth > Math.max(...ONLY)) break;
     if (ONLY && !ONLY.includes(nth)) continue;
-    const what = await FAULTS[name]?.({ world, encoders, chance });
+    const fault = FAULTS[name];
+    if (!fault) throw new Error(`there is no fault ${name}: ${Object.keys(FAULTS).join(", ")}`);
+    const what = await fault({ world, encoders, chance });
+    found.faults.push(`${nth} ${name} ${what}`);
     say(`fault ${nth}: ${name} ${what}`);
-    count++;
     await world.mend();
-    await untilTrue(cast.audiences, TRUE_WITHIN_MS);
-    expect(servedWrongly(cast)).toEqual([]);
+    const mendedAt = Date.now();
+    await untilTrue(cast, mendedAt);
+    await untilSeen(world, cast);
+    expect(servedWrongly(world, cast)).toEqual([]);
+    say(`  all true and seen after ${Date.now() - mendedAt} ms`);
     await sleep(PAUSE_MS);
   }
-  say(`${count} faults, ${world.kills} kills of the server; all ends`);
+  say(`${found.faults.length} faults, ${world.kills} of which took media; all ends`);
 }
 
 async function expectPromises(world: World, cast: Cast, holdings: Holdings): Promise<void> {
-  const { audiences, customer, intruder, writer, uploader } = cast;
+  const { audiences, customer, writer, uploader, clipper } = cast;
   const settled = { timeout: SETTLED_WITHIN_MS, interval: 1_000 };
   customer.calm();
+  await cast.whep[Symbol.asyncDispose]();
   for (const { encoder } of audiences) await encoder.stop();
   await expect.poll(() => statesOf(audiences), settled).toEqual(audiences.map(() => "idle"));
   await expect.poll(() => unsettled(world, audiences), settled).toEqual([]);
   for (const audience of audiences) {
     const log = await audience.log();
     const states = log.flatMap((event) => (event.type === "stream_state" ? [event.state.active] : []));
-    expect(states).toEqual(states.map((_, index) => index % 2 === 0));
-    await expect.poll(() => customer.problems(log), settled).toEqual([]);
-    if (audience.encoder.stream.record) expect(await audience.missing(world.kills + 1)).toEqual([]);
-    expect(audience.names).toBeGreaterThan(0);
+    expect(states, audience.encoder.stream.name).toEqual(states.map((_, index) => index % 2 === 0));
+    await expect.poll(() => customer.problems(log), { timeout: CALLED_WITHIN_MS, interval: 1_000 }).toEqual([]);
+    expect(repeated(log), audience.encoder.stream.name).toEqual([]);
+    if (audience.encoder.stream.record) expect(await audience.missing(world.mayLack)).toEqual([]);
+    expect(audience.names, audience.encoder.stream.name).toBeGreaterThan(0);
   }
-  expect(servedWrongly(cast)).toEqual([]);
+  expect(servedWrongly(world, cast)).toEqual([]);
   expect(await writer.lost()).toEqual([]);
   expect(await uploader.lost(SETTLED_WITHIN_MS)).toEqual([]);
-  await expect.poll(() => grown(holdings, holdingsOf(world)), settled).toEqual([]);
-  const names = audiences.reduce((sum, one) => sum + one.names, 0);
-  say(
-    `seed ${SEED}: ${names} names, ${writer.writes} writes, ${uploader.count} uploads, ${intruder.requests} refusals`,
-  );
+  expect(await clipper.lost(SETTLED_WITHIN_MS)).toEqual([]);
+  const delays = audiences.flatMap((audience) => audience.delays).toSorted((a, b) => a - b);
+  tell(world, cast, delays);
+  expect(delays[delays.length >> 1]).toBeLessThan(PROMPT_MS);
+  await expect.poll(async () => grown(holdings, await holdingsOf(world)), settled).toEqual([]);
+  await sweep(world);
+  expect(await world.stored.mismatches()).toEqual([]);
 }
 
-function servedWrongly({ audiences, intruder }: Cast): string[] {
-  return [...audiences.flatMap((audience) => audience.problems()), ...intruder.served];
+/** Events that are in a log twice, under two ids. */
+function repeated(log: readonly StreamEvent[]): string[] {
+  const seen = new Set<string>();
+  return log.flatMap(({ id, ...event }) => {
+    const text = JSON.stringify(event);
+    if (seen.has(text)) return [`${id}: ${text.slice(0, 200)}`];
+    seen.add(text);
+    return [];
+  });
+}
+
+/** Has the server find what belongs to nothing, and then delete it. */
+async function sweep(world: World): Promise<void> {
+  const { stored } = world;
+  await expect.poll(() => stored.hasDone(SWEEP), { timeout: SETTLED_WITHIN_MS, interval: 500 }).toBe(true);
+  await stored.runJob(SWEEP, SETTLED_WITHIN_MS);
+  // It waits a day before it deletes.
+  await stored.rows("update orphan set seen_at = 0");
+  await stored.runJob(SWEEP, SETTLED_WITHIN_MS);
+}
+
+function tell(world: World, cast: Cast, delays: readonly number[]): void {
+  const { audiences, intruder, writer, uploader, clipper, onlooker, whep } = cast;
+  found.figures = {
+    names: audiences.reduce((sum, one) => sum + one.names, 0),
+    writes: writer.writes,
+    uploads: uploader.count,
+    clips: clipper.count,
+    thumbnails: onlooker.pictures,
+    refusals: intruder.requests,
+    whepBytes: whep.bytes,
+    targetPackets: world.target.packets,
+    events: delays.length,
+    medianDelayMs: delays[delays.length >> 1] ?? 0,
+  };
+  say(`seed ${SEED}: ${JSON.stringify(found.figures)}`);
+}
+
+function servedWrongly(world: World, { audiences, intruder, onlooker }: Cast): string[] {
+  const seen = audiences.flatMap((audience) => audience.problems());
+  return [...seen, ...intruder.served, ...onlooker.problems, ...world.target.problems];
 }
 
 const statesOf = (audiences: readonly Audience[]): Promise<string[]> =>
   Promise.all(audiences.map((audience) => audience.state().catch(() => "unknown")));
 
-/** Resolves when every stream whose encoder sends is live. */
-async function untilTrue(audiences: readonly Audience[], withinMs: number): Promise<void> {
-  await expect
-    .poll(() => statesOf(audiences), { timeout: withinMs, interval: 200, message: said.slice(-3).join("\n") })
-    .toEqual(audiences.map(() => "live"));
+/** Resolves when every stream whose encoder sends is live. Throws where one sends for longer than it may take, and is not. */
+async function untilTrue({ audiences }: Pick<Cast, "audiences">, mendedAt: number): Promise<void> {
+  for (;;) {
+    const states = await statesOf(audiences);
+    const wrong = audiences.filter((_, n) => states[n] !== "live");
+    if (wrong.length === 0) return;
+    for (const { encoder } of wrong) {
+      const state = states[audiences.findIndex((one) => one.encoder === encoder)];
+      const since = Math.max(encoder.sendingSince ?? Number.POSITIVE_INFINITY, mendedAt);
+      const within = TRUE_WITHIN_MS[encoder.way];
+      if (Date.now() - since > within)
+        throw new Error(`${encoder.stream.name} is ${state} ${within} ms after the fault, and its encoder sends`);
+      if (Date.now() - mendedAt > BACK_WITHIN_MS)
+        throw new Error(`${encoder.stream.name} is ${state}, and its encoder was not let in for ${BACK_WITHIN_MS} ms`);
+    }
+    await sleep(200);
+  }
+}
+
+/** Resolves when viewers over WebRTC and the target get media. */
+async function untilSeen({ target }: World, { whep }: Cast): Promise<void> {
+  const before = { whep: whep.bytes, target: target.packets };
+  const missing = () => [
+    ...(whep.bytes > before.whep ? [] : ["viewers over WebRTC get nothing"]),
+    ...(target.packets > before.target ? [] : ["the target gets nothing"]),
+  ];
+  await expect.poll(missing, { timeout: SEEN_WITHIN_MS, interval: 200 }).toEqual([]);
 }
 
 /** Recordings that are still to be completed. */
 async function unsettled(world: World, audiences: readonly Audience[]): Promise<string[]> {
-  const found: string[] = [];
+  const waiting: string[] = [];
   for (const { stream } of audiences.map(({ encoder }) => encoder).filter((one) => one.stream.record)) {
     for (const { id, recordingStatus } of (await world.weir.client.sessions.ofStream(stream.id)).items)
-      if (recordingStatus === "waiting") found.push(`session ${id} is ${recordingStatus}`);
+      if (recordingStatus === "waiting") waiting.push(`session ${id} is ${recordingStatus}`);
   }
-  return found;
+  return waiting;
 }

@@ -1,29 +1,63 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { familyOf } from "../support/process-family.ts";
 import type { World } from "./world.ts";
 
-/** What a server holds of the machine. */
+/** What a server holds of the machine, with all its processes. */
 export interface Holdings {
   readonly children: number;
   readonly files: number;
+  readonly sockets: number;
+  /** Of the server's own processes, timers that keep them running. */
+  readonly timers: number;
   readonly residentBytes: number;
+  /** Of JavaScript, after a collection. */
+  readonly heapBytes: number;
   /** Folders of sessions in the spool. */
   readonly spooled: number;
+  /** Entries of its temporary folder. */
+  readonly temporary: number;
+  /** Of the live windows. */
+  readonly pages: number;
 }
 
-/** Beyond what it held before: pools grow, code is compiled. */
-const MORE = { children: 1, files: 40, residentBytes: 400 * 1024 * 1024, spooled: 0 };
+/** Beyond what it held before: pools grow, code is compiled, connections of the API are kept alive. */
+const MORE: Holdings = {
+  children: 1,
+  files: 40,
+  sockets: 30,
+  timers: 12,
+  residentBytes: 400 * 1024 * 1024,
+  heapBytes: 60 * 1024 * 1024,
+  spooled: 0,
+  temporary: 2,
+  pages: 0,
+};
 
-export function holdingsOf({ weir }: World): Holdings {
+/** Of a process that looks at itself when it is asked: see observer.js. */
+interface Observed {
+  readonly timers: number;
+  readonly heapBytes: number;
+}
+
+const OBSERVED_WITHIN_MS = 5_000;
+
+export async function holdingsOf(world: World): Promise<Holdings> {
+  const { weir } = world;
   const [, ...children] = familyOf(weir.pid);
   const kibibytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${weir.pid}/status`, "utf8"))?.[1] ?? "0";
+  const open = readdirSync(`/proc/${weir.pid}/fd`).map((fd) => linkOf(`/proc/${weir.pid}/fd/${fd}`));
+  const spool = readdirSync(join(weir.dataFolder, "spool"), { withFileTypes: true });
   return {
     children: children.length,
-    files: readdirSync(`/proc/${weir.pid}/fd`).length,
+    files: open.length,
+    sockets: open.filter((link) => link.startsWith("socket:")).length,
+    ...(await observed(world)),
     residentBytes: Number(kibibytes) * 1024,
-    spooled: readdirSync(join(weir.dataFolder, "spool"), { withFileTypes: true }).filter((one) => one.isDirectory())
-      .length,
+    spooled: spool.filter((one) => one.isDirectory()).length,
+    temporary: readdirSync(join(world.folder, "tmp")).length,
+    pages: await world.metric("weir_media_pages_in_use"),
   };
 }
 
@@ -32,4 +66,31 @@ export function grown(before: Holdings, now: Holdings): string[] {
   return (Object.keys(MORE) as (keyof Holdings)[])
     .filter((what) => now[what] > before[what] + MORE[what])
     .map((what) => `${what}: ${before[what]} before, ${now[what]} now`);
+}
+
+/** Has the server's process collect and count. */
+async function observed({ weir, folder }: World): Promise<Observed> {
+  const path = join(folder, `observed-${weir.pid}`);
+  const read = (): (Observed & { readonly nth: number }) | null => {
+    try {
+      return JSON.parse(readFileSync(path, "utf8"));
+    } catch {
+      return null;
+    }
+  };
+  const before = read()?.nth ?? 0;
+  process.kill(weir.pid, "SIGUSR2");
+  for (const until = Date.now() + OBSERVED_WITHIN_MS; Date.now() < until; await sleep(50)) {
+    const now = read();
+    if (now && now.nth > before) return { timers: now.timers, heapBytes: now.heapBytes };
+  }
+  throw new Error(`the server did not count what it holds within ${OBSERVED_WITHIN_MS} ms`);
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "closed";
+  }
 }

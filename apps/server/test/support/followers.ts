@@ -5,6 +5,8 @@ import type { WeirServer } from "./weir-server.ts";
 /** A client that follows a stream's event feed from the beginning, across server restarts. */
 export class Follower {
   readonly ids: string[] = [];
+  /** How long after it happened each event of the stream's lifecycle arrived, in milliseconds. */
+  readonly delays: number[] = [];
   /** Number of connections started. */
   connections = 0;
   gaps = 0;
@@ -23,7 +25,11 @@ export class Follower {
           if (isConnected) this.connections += 1;
         },
       });
-      for await (const event of events) this.ids.push(event.id);
+      for await (const event of events) {
+        this.ids.push(event.id);
+        if (event.type === "stream_state" || event.type === "webhook_event")
+          this.delays.push(Date.now() - event.timestamp);
+      }
     })();
     // Rejects when aborted, or earlier.
     this.#reading.catch(() => {});

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { mkdtemp, rm, rmdir, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -65,6 +65,19 @@ export class PowerCutDisk implements AsyncDisposable {
   async powerUp(): Promise<void> {
     await this.#unmount();
     await this.#mount();
+  }
+
+  /** From now on it can only be read, as after an error of the disk; ext4 alone. Until `powerUp`. */
+  async makeReadOnly(): Promise<void> {
+    await run("mount", ["-o", "remount,abort", this.folder], { env: PATHS });
+  }
+
+  /** Takes all but `freeBytes` of it. Resolves with what gives the space back. */
+  async fill(freeBytes: number): Promise<() => Promise<void>> {
+    const filler = join(this.folder, "filler");
+    const { bavail, bsize } = statfsSync(this.folder);
+    await run("fallocate", ["--length", String(Math.max(bavail * bsize - freeBytes, 1)), filler]);
+    return () => rm(filler, { force: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, symlink } from "node:fs/promises";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,17 +16,50 @@ export interface PreviousVersion {
 /** The newest tag before this commit, in its own folder with the current dependencies. Null without a tag or history. */
 export async function checkOutPreviousVersion(): Promise<PreviousVersion | null> {
   const tag = newestTag();
-  if (!tag) return null;
+  return tag ? { tag, root: await checkOut(tag) } : null;
+}
+
+/** What a commit has, in a new folder with the current dependencies. */
+export async function checkOut(commit: string): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "weir-previous-"));
-  const archive = execFileSync("git", ["archive", tag], { cwd: ROOT, maxBuffer: 1 << 30 });
+  const archive = execFileSync("git", ["archive", commit], { cwd: ROOT, maxBuffer: 1 << 30 });
   execFileSync("tar", ["-x", "-C", root], { input: archive });
+  await linkModules(root);
+  return root;
+}
+
+/** This repository's server as it is on the disk, in a new folder, to be changed there. */
+export async function copyServer(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "weir-copy-"));
+  for (const part of [
+    "package.json",
+    "tsconfig.base.json",
+    "docs",
+    "packages",
+    "apps/server",
+    "apps/dashboard/dist",
+    "dist",
+  ]) {
+    const from = join(ROOT, part);
+    const options = { recursive: true, filter: (path: string) => !/\/test$/.test(path) };
+    if (existsSync(from)) await cp(from, join(root, part), options);
+  }
+  await linkModules(root);
+  return root;
+}
+
+/** Whether the history has it: a copy without history has only the newest commit. */
+export function hasCommit(commit: string): boolean {
+  return spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: ROOT, stdio: "ignore" }).status === 0;
+}
+
+async function linkModules(root: string): Promise<void> {
   const modules = join(root, "node_modules");
   await mkdir(join(modules, "@weir"), { recursive: true });
   for (const name of await readdir(join(ROOT, "node_modules"))) {
     if (name !== "@weir" && !name.startsWith(".")) await symlink(join(ROOT, "node_modules", name), join(modules, name));
   }
   for (const name of OWN_PACKAGES) await symlink(join(root, "packages", name), join(modules, "@weir", name));
-  return { tag, root };
 }
 
 function newestTag(): string | null {

@@ -37,18 +37,18 @@ process.on("exit", () => {
 
 /** A server for one test or file, run like `npm start`, on loopback with its own ports and data folder. */
 export class WeirProcess extends WeirServer {
-  readonly #env: Readonly<Record<string, string>>;
+  #env: Readonly<Record<string, string>>;
   readonly #ownsFolder: boolean;
   readonly #readyWithinMs: number;
-  readonly #command: readonly [string, ...string[]];
+  readonly #through: readonly string[];
+  #root: string;
   #child: ChildProcess | null = null;
 
   private constructor(dataFolder: string, httpPort: number, rtmpPort: number, options: WeirProcessOptions) {
     super({ dataFolder, httpPort, rtmpPort });
     this.#env = options.env ?? {};
-    const main = join(options.root ?? ROOT, "apps/server/src/main.ts");
-    const [program = process.execPath, ...args] = [...(options.through ?? []), process.execPath, main];
-    this.#command = [program, ...args];
+    this.#root = options.root ?? ROOT;
+    this.#through = options.through ?? [];
     this.#ownsFolder = options.dataFolder === undefined;
     this.#readyWithinMs = options.readyWithinMs ?? READY_WITHIN_MS;
   }
@@ -71,9 +71,12 @@ export class WeirProcess extends WeirServer {
     return this.#child?.pid ?? 0;
   }
 
-  /** Starts it again on the same folder and ports. It must not be running. */
-  async restart(): Promise<void> {
-    const [program, ...args] = this.#command;
+  /** Starts it again on the same folder and ports, from now on with these settings more, or from another repository. It must not be running. */
+  async restart({ env, root }: Pick<WeirProcessOptions, "env" | "root"> = {}): Promise<void> {
+    this.#env = { ...this.#env, ...env };
+    this.#root = root ?? this.#root;
+    const main = join(this.#root, "apps/server/src/main.ts");
+    const [program = process.execPath, ...args] = [...this.#through, process.execPath, main];
     const log = openSync(this.logPath, "a");
     const child = spawn(program, args, {
       stdio: ["ignore", log, log],
