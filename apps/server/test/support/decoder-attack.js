@@ -29,7 +29,7 @@ const ATTACKS = {
     if (before === 0) throw new Error("it was before");
   },
   "takes away what hides the data folder": ({ dataFolder }) => {
-    const { status, error } = spawnSync("umount", [dataFolder]);
+    const { status, error } = spawnSync("/bin/umount", [dataFolder]);
     if (status !== 0) throw error ?? new Error("refused");
     if (readdirSync(dataFolder).length === 0) throw new Error("it is empty");
   },
