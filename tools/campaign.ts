@@ -144,5 +144,7 @@ function note(file: string, seed: string, { faults, figures, broken, isWhole }: 
   appendFileSync(file, `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`);
 }
 
-// Colours of a terminal are no part of a sentence.
-const oneLine = (text: string): string => stripVTControlCharacters(text).replaceAll(/\s+/g, " ").slice(0, 300);
+/** Without the colours of a terminal. */
+function oneLine(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/\s+/g, " ").slice(0, 300);
+}

@@ -141,6 +141,7 @@ async function expectPromises(world: World, cast: Cast, holdings: Holdings): Pro
   const { audiences, customer, writer, uploader, clipper } = cast;
   const settled = { timeout: SETTLED_WITHIN_MS, interval: 1_000 };
   customer.calm();
+  await clipper.clipInCalm();
   await cast.whep[Symbol.asyncDispose]();
   for (const { encoder } of audiences) await encoder.stop();
   await expect.poll(() => statesOf(audiences), settled).toEqual(audiences.map(() => "idle"));

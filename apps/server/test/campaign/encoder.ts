@@ -91,7 +91,8 @@ export class Encoder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const stopped = this.#work.stop();
-    await this.#source?.kill();
+    // A source that is pulled is there until it is left.
+    await (this.way === "pull" ? this.#source?.stop() : this.#source?.kill());
     await stopped;
   }
 }

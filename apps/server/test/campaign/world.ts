@@ -76,7 +76,6 @@ export class World implements AsyncDisposable {
   kills = 0;
   /** Segments that a recording may lack in a rendition, by what was done so far. */
   mayLack = 1;
-  readonly #losses: number[] = [];
   readonly #closing: AsyncDisposableStack;
 
   private constructor(parts: Parts, closing: AsyncDisposableStack) {
@@ -177,12 +176,6 @@ export class World implements AsyncDisposable {
   loses(segments: number): void {
     this.kills++;
     this.mayLack += segments;
-    this.#losses.push(Date.now());
-  }
-
-  /** Whether a fault took media within so many milliseconds of a moment. */
-  hadLossNear(at: number, ms: number): boolean {
-    return this.#losses.some((lostAt) => Math.abs(lostAt - at) <= ms);
   }
 
   /** The server's clock is this many seconds wrong from now on. */

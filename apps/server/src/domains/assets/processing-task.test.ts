@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { Asset, RequestedUpload, Task } from "@weir/contract";
 import { expect, it, onTestFinished } from "vitest";
 import type { Job } from "../../platform/queue/job.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import {
   type AssetProcessor,
   type AssetWork,
@@ -89,6 +90,16 @@ it("processing that breaks off three times fails the asset; a retry by its owner
   expect((await kit.call("POST", `/api/asset/${id}/retry`)).statusCode).toBe(200);
   await expect(run(breaksOff)).rejects.toThrow("the child died");
   expect((await asset()).status.phase).toBe("processing");
+});
+
+it("an object store that is away for many runs fails no asset", async () => {
+  const { run, made, asset } = await startJob();
+  const away: AssetProcessor["process"] = () =>
+    Promise.reject(new StoreFailed("write", "v1/some/key", { status: 503, code: "SlowDown" }));
+  for (let runs = 0; runs < 10; runs++) await expect(run(away)).rejects.toThrow(StoreFailed);
+  expect((await asset()).status.phase).toBe("processing");
+  await run(async () => made);
+  expect((await asset()).status.phase).toBe("ready");
 });
 
 it("an asset that is given up names what its media child died of", async () => {

@@ -1,5 +1,7 @@
+import { DatabaseAway } from "../../platform/database-away.ts";
 import type { Job, JobKind } from "../../platform/queue/job.ts";
 import type { JobQueue } from "../../platform/queue/job-queue.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { ProcessingBroke, TaskFailed, type TaskRun } from "../../ports/index.ts";
 import type { EventDeps, NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
@@ -150,8 +152,10 @@ class Run<Row extends TaskState, Task extends LockedTask<Row>, Result> implement
     });
   };
 
-  /** Counts the run that broke off. */
+  /** Counts the run that broke off, but not for a store or a database that was away: however long it is, the task is done when it is back. */
   async #isWorthAnotherRun(error: unknown): Promise<boolean> {
+    const isAway = error instanceof StoreFailed ? error.isTemporary : error instanceof DatabaseAway;
+    if (isAway) return true;
     let runs = 0;
     await this.change(async (task) => {
       runs = task.row.broken_runs + 1;
