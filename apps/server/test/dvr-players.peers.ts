@@ -43,7 +43,11 @@ function randomSecond(): number {
   return round * ROUND_SECONDS + 2 + Math.random() * (ROUND_SECONDS - 6);
 }
 
-test.each([["hls", true]] as const)(
+test.each([
+  ["hls", true],
+  ["shaka", true],
+  ["shaka5", false],
+] as const)(
   `%s (low latency: %s) shows the right picture after each of ${SEEKS} seeks, and is live again`,
   async (kind, lowLatency) => {
     const [player, stayed] = await Promise.all([opened(kind, lowLatency), opened(kind, lowLatency)]);

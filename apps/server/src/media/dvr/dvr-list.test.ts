@@ -130,12 +130,60 @@ test("a delta update has what is new, and merged it is the whole list", () => {
     list.add(segment(msn));
     const delta = textOf(list, edge(list), true);
     expect(delta).toMatch(/^#EXTM3U\n#EXT-X-VERSION:9\n/);
-    expect(delta).not.toContain("EXT-X-MAP");
     known = known && merged(known, delta);
     const whole = textOf(list, edge(list), false);
     expect(known).toEqual(merged(new Map(), whole));
     expect(whole).not.toContain("EXT-X-SKIP");
   }
+});
+
+/** When each listed segment begins, by name, as a player computes it: from the time before it, by the durations. */
+function timesIn(text: string): Map<string, number> {
+  const times = new Map<string, number>();
+  let at = Number.NaN;
+  for (const [, time, seconds, name] of text.matchAll(/DATE-TIME:(\S+)|EXTINF:([\d.]+),\n(\S+)/g)) {
+    if (time) at = Date.parse(time);
+    if (!name) continue;
+    times.set(name, at);
+    at += Number(seconds) * 1000;
+  }
+  return times;
+}
+
+test.each(["scenes", "camera", "sound"])(
+  "a delta update of %s segments tells the init segment in force, and times that are the same in each and never later than in the whole list",
+  (kind) => {
+    const { list } = twelveHours(UNEVEN[kind] as () => number, 200);
+    const told = new Map<string, number>();
+    for (let msn = 200; msn < 300; msn++) {
+      const delta = textOf(list, edge(list), true);
+      const whole = timesIn(textOf(list));
+      expect(delta).toMatch(/SKIP:\S+\n#EXT-X-MAP:URI="init-00000001.mp4"\n#EXT-X-PROGRAM/);
+      expect(delta.match(/EXT-X-MAP/g)).toHaveLength(1);
+      expect(delta.match(/DATE-TIME:\S+\n(#EXT-X-PART:\S+\n)*#EXTINF/g)).toHaveLength(namesIn(delta).length);
+      for (const [name, time] of timesIn(delta)) {
+        expect(told.get(name) ?? time).toBe(time);
+        told.set(name, time);
+        const late = (whole.get(name) ?? 0) - time;
+        // Five digits of up to 31 durations.
+        expect(late).toBeGreaterThan(-0.2);
+        expect(late).toBeLessThan(1.2);
+      }
+      const seconds = UNEVEN[kind]?.(msn) ?? 0;
+      const last = list.segment(list.lastMsn);
+      const programDateTimeMs = Math.round((last?.programDateTimeMs ?? 0) + (UNEVEN[kind]?.(msn - 1) ?? 0) * 1000);
+      list.add(segment(msn, { seconds, programDateTimeMs }));
+    }
+  },
+);
+
+test("a delta update of gaps alone tells the init segment of the open segment", () => {
+  const list = filled(100);
+  list.fill({ msn: 140, startSeconds: 280, programDateTimeMs: START + 280_000, discontinuity: false });
+  const open = { msn: 140, programDateTimeMs: START + 280_000, discontinuity: false, map: INIT, parts: parts(140) };
+  const delta = textOf(list, { ...edge(list), heads: new Map(), open }, true);
+  expect(delta.match(/EXT-X-MAP/g)).toHaveLength(1);
+  expect(delta.indexOf("EXT-X-MAP")).toBeGreaterThan(delta.lastIndexOf("EXT-X-GAP"));
 });
 
 test("a client whose copy is too old finds that it misses segments, and gets the whole list", () => {
@@ -170,6 +218,27 @@ test("numbers that a kill left out are gaps that take the time between, without 
   expect(numberIn(text)).toBe(43_300 - 81);
 });
 
+test("gaps before a break take the time by the clock, so that dates and durations agree, unless the clock was set back", () => {
+  const list = filled(50);
+  // A crash: the timeline has gone 75 s further, the clock 51.
+  const after = { startSeconds: 175, programDateTimeMs: START + 151_000, discontinuity: true };
+  list.add(segment(80, after));
+  const text = textOf(list, endOf(list));
+  expect(text.match(/#EXT-X-GAP\n#EXTINF:1.70000,/g)).toHaveLength(30);
+  expect(text).toMatch(
+    /#EXT-X-DISCONTINUITY\n#EXT-X-PROGRAM-DATE-TIME:2030-01-01T00:02:31.000Z\n#EXTINF:2.00000,\nd80/,
+  );
+  const told = [...text.matchAll(/DATE-TIME:(\S+)\n(?:#EXT-X-GAP\n)?#EXTINF:\S+\n(\S+)/g)];
+  expect(told.length).toBeGreaterThan(30);
+  let tags = 0;
+  const byDurations = timesIn(text.replaceAll(/#EXT-X-PROGRAM\S+\n/g, (tag) => (tags++ === 0 ? tag : "")));
+  for (const [, time = "", name = ""] of told) expect(byDurations.get(name)).toBeCloseTo(Date.parse(time), -1);
+
+  const setBack = filled(50);
+  setBack.add(segment(80, { ...after, programDateTimeMs: START }));
+  expect(textOf(setBack, endOf(setBack)).match(/#EXT-X-GAP\n#EXTINF:2.50000,/g)).toHaveLength(30);
+});
+
 /** Of a session of 12 hours: a camera whose keyframes are some milliseconds late, cuts by scene, and sound that is cut in frames of 1024. */
 const UNEVEN: Record<string, (msn: number) => number> = {
   even: () => 2,
@@ -179,10 +248,13 @@ const UNEVEN: Record<string, (msn: number) => number> = {
     ((Math.round((2 * (msn + 1) * 48_000) / 1024) - Math.round((2 * msn * 48_000) / 1024)) * 1024) / 48_000,
 };
 
-function twelveHours(secondsOf: (msn: number) => number): { readonly list: DvrList; readonly lastMs: number } {
+function twelveHours(
+  secondsOf: (msn: number) => number,
+  count = 21_600,
+): { readonly list: DvrList; readonly lastMs: number } {
   const list = new DvrList();
   let seconds = 0;
-  for (let msn = 0; msn < 21_600; msn++) {
+  for (let msn = 0; msn < count; msn++) {
     list.add(segment(msn, { seconds: secondsOf(msn), programDateTimeMs: Math.round(START + seconds * 1000) }));
     seconds += secondsOf(msn);
   }

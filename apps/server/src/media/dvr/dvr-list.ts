@@ -10,12 +10,14 @@ import { missingBetween, type TimelinePlace } from "../stored/missing-segments.t
 import { type DvrMoment, momentsIn } from "./dvr-moments.ts";
 import { KeyframeList, type ListEdge, skipSecondsOf } from "./keyframe-list.ts";
 import { ListText } from "./list-text.ts";
-import { type DvrPlace, type DvrSegment, dvrName } from "./segment-block.ts";
+import type { DvrPlace, DvrSegment } from "./segment-block.ts";
 import { SegmentRows } from "./segment-rows.ts";
 import { ShownDurations } from "./shown-durations.ts";
 
 /** RFC 8216bis 6.2.1: a time for every minute lets a player find any moment. */
 const TIME_EVERY_MS = 60_000;
+/** More than additions of seconds are off. */
+const ROUNDING_MS = 1e-6;
 
 /** What follows the closed segments: the newest of them with their parts, and what is announced. */
 export interface DvrEdge extends ListEdge {
@@ -33,6 +35,8 @@ export interface NewDvrSegment extends DvrSegment {
   /** On the timeline of the session. */
   readonly startSeconds: number;
 }
+
+type NextSegment = Pick<NewDvrSegment, "msn" | "startSeconds" | "programDateTimeMs" | "discontinuity">;
 
 /** A segment and its place; null for a place that is not known (yet). */
 export interface PlacedSegment extends NewDvrSegment {
@@ -85,7 +89,7 @@ export class DvrList {
   add({ startSeconds, ...segment }: NewDvrSegment): void {
     const { msn, seconds, programDateTimeMs, discontinuity } = segment;
     if (msn <= this.lastMsn) return;
-    const goesOn = this.fill({ msn, startSeconds, programDateTimeMs });
+    const goesOn = this.fill({ msn, startSeconds, programDateTimeMs, discontinuity });
     this.#push({ ...segment, discontinuity: discontinuity || !goesOn });
     this.#newest = { msn, start: startSeconds, duration: seconds, programDateTimeMs };
   }
@@ -99,12 +103,9 @@ export class DvrList {
    * Gaps for the numbers up to that of a segment, which need not be closed. False if they are too many, as a session leaves when it moves to another
    * node: then the numbers join.
    */
-  fill({
-    msn,
-    startSeconds,
-    programDateTimeMs,
-  }: Pick<NewDvrSegment, "msn" | "startSeconds" | "programDateTimeMs">): boolean {
-    const missing = this.#newest ? missingBetween(this.#newest, { msn, start: startSeconds, programDateTimeMs }) : [];
+  fill({ msn, startSeconds, programDateTimeMs, discontinuity }: NextSegment): boolean {
+    const next = { msn, start: startSeconds, programDateTimeMs, isBreak: discontinuity };
+    const missing = this.#newest ? missingBetween(this.#newest, next, 1) : [];
     for (const place of missing ?? []) {
       this.#push({
         ...{ msn: place.msn, seconds: place.duration, programDateTimeMs: place.programDateTimeMs },
@@ -188,19 +189,48 @@ export class DvrList {
       }),
       ending: lowLatency ? "live" : "ended",
     };
-    const first = rows.first + skipped;
-    // A client of a delta update knows the init segment that is in force.
-    const header = playlistHeader(playlist) + (skipped > 0 ? "" : rows.mapBefore);
-    const withParts = this.#firstWith(heads, first);
-    let end = "";
-    for (let index = withParts; index < rows.end; index++) end += this.#lineWithParts(index, heads);
-    const openSegment = open && {
-      ...open,
-      programDateTimeMs: this.#timeOf(open),
-      map: open.map === this.#map ? "" : open.map,
-    };
-    end += playlistEnd({ ...playlist, ...(openSegment && { openSegment }) }, "");
-    return ListText.of(header, rows.pieces(first, withParts), end);
+    const openSegment = open && { ...open, programDateTimeMs: this.#timeOf(open) };
+    const ending = { ...playlist, ...(openSegment && { openSegment }) };
+    if (skipped > 0) {
+      const { text, map } = this.#newLines(rows.first + skipped, heads);
+      return ListText.of(playlistHeader(playlist), [], text + playlistEnd(ending, map));
+    }
+    const withParts = this.#firstWith(heads, rows.first);
+    let lines = "";
+    for (let index = withParts; index < rows.end; index++) lines += segmentText(this.#line(index, heads), "");
+    const end = lines + playlistEnd(ending, this.#map);
+    return ListText.of(playlistHeader(playlist) + rows.mapBefore, rows.pieces(rows.first, withParts), end);
+  }
+
+  /**
+   * The lines of a delta update, and the init segment in force behind them. A client could know the one before them and compute the times, but shaka-player
+   * forgets the first and places what has no time by the durations alone. So each segment has its time as it follows from the whole list, rounded down:
+   * the same in each update.
+   */
+  #newLines(from: number, heads: DvrEdge["heads"]): { readonly text: string; readonly map: string } {
+    let [text, map] = ["", ""];
+    let { toldMs, seconds } = this.#timeBefore(from);
+    for (let index = from; index < this.#rows.end; index++) {
+      const line = this.#line(index, heads);
+      const { init } = this.#rows.segmentAt(index);
+      if (line.programDateTimeMs !== null) [toldMs, seconds] = [Math.floor(line.programDateTimeMs), 0];
+      const programDateTimeMs = toldMs + Math.floor(seconds * 1000 + ROUNDING_MS);
+      text += segmentText({ ...line, programDateTimeMs, map: init ?? "" }, map);
+      map = init ?? map;
+      seconds += line.duration;
+    }
+    return { text, map };
+  }
+
+  /** The last time that the list tells before a row, in ms since the epoch, and the segments since then. */
+  #timeBefore(index: number): { readonly toldMs: number; readonly seconds: number } {
+    let seconds = 0;
+    for (let before = index - 1; before >= 0; before--) {
+      const { block, at } = this.#rows.row(before);
+      seconds += block.secondsAt(at);
+      if (block.hasTime(at)) return { toldMs: Math.floor(block.timeAt(at)), seconds };
+    }
+    return { toldMs: Math.floor(this.#rows.segmentAt(index).programDateTimeMs), seconds: 0 };
   }
 
   #firstWith(heads: ReadonlyMap<number, SegmentHead>, from: number): number {
@@ -209,19 +239,9 @@ export class DvrList {
     return index;
   }
 
-  #lineWithParts(index: number, heads: ReadonlyMap<number, SegmentHead>): string {
+  #line(index: number, heads: DvrEdge["heads"]): PlaylistSegment {
     const { block, at } = this.#rows.row(index);
-    const segment = block.segmentAt(at);
-    const line: PlaylistSegment = {
-      uri: dvrName(segment.msn),
-      duration: segment.seconds,
-      gap: segment.init === null,
-      programDateTimeMs: block.hasTime(at) ? segment.programDateTimeMs : null,
-      discontinuity: segment.discontinuity,
-      map: block.mapAt(at) ?? "",
-      parts: heads.get(segment.msn)?.parts ?? [],
-    };
-    return segmentText(line, "");
+    return { ...block.lineAt(at), parts: heads.get(block.msnAt(at))?.parts ?? [] };
   }
 
   #timeOf({

@@ -172,6 +172,19 @@ export class SegmentBlock {
     return this.#written === BLOCK_ROWS;
   }
 
+  lineAt(at: number): PlaylistSegment {
+    const { seconds, programDateTimeMs, discontinuity, init, msn } = this.segmentAt(at);
+    return {
+      uri: dvrName(msn),
+      duration: seconds,
+      gap: init === null,
+      programDateTimeMs: this.hasTime(at) ? programDateTimeMs : null,
+      discontinuity,
+      map: this.mapAt(at) ?? "",
+      parts: [],
+    };
+  }
+
   /** The lines of the rows from `from` up to `to`, compressed by themselves. */
   piece(from: number, to: number): ListPiece {
     if (this.#part?.from !== from || this.#part.to !== to)
@@ -206,7 +219,7 @@ export class SegmentBlock {
 
   #iFrameLine(at: number): string {
     const length = this.keyframeBytesAt(at);
-    const line = { ...this.#lineAt(at), gap: length === 0, ...(length > 0 && { byteRange: { offset: 0, length } }) };
+    const line = { ...this.lineAt(at), gap: length === 0, ...(length > 0 && { byteRange: { offset: 0, length } }) };
     return segmentText(line, "");
   }
 
@@ -221,20 +234,7 @@ export class SegmentBlock {
   }
 
   #line(at: number): string {
-    return segmentText(this.#lineAt(at), "");
-  }
-
-  #lineAt(at: number): PlaylistSegment {
-    const { seconds, programDateTimeMs, discontinuity, init, msn } = this.segmentAt(at);
-    return {
-      uri: dvrName(msn),
-      duration: seconds,
-      gap: init === null,
-      programDateTimeMs: this.hasTime(at) ? programDateTimeMs : null,
-      discontinuity,
-      map: this.mapAt(at) ?? "",
-      parts: [],
-    };
+    return segmentText(this.lineAt(at), "");
   }
 
   #is(at: number, flag: number): boolean {

@@ -78,7 +78,7 @@ export function* iFramesOf({
   let shown: StoredSegment | null = null;
   let shownTicks = 0;
   let isBroken = false;
-  for (const segment of withMissing(segments)) {
+  for (const segment of withMissing(segments, track.timescale)) {
     isBroken ||= segment.discontinuity;
     if (track.kind === "video" && !segment.gap && segment.keyframeBytes !== undefined) {
       if (shown) yield { ...shown, shownTicks };
@@ -117,6 +117,7 @@ function* listed({ stored: { track, segments }, initBytes }: PlaylistSource): Ge
   let isFirst = true;
   for (const { gap, span, init, durationTicks, programDateTimeMs, discontinuity, offset, length } of withMissing(
     segments,
+    track.timescale,
   )) {
     const mapBytes = initBytes.get(init);
     yield {

@@ -83,17 +83,20 @@ async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: 
   let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
   // Recordings of earlier versions lack `isIndependent`.
   let areIndependent = true;
-  await slices.forEach(withMissing(segments), ({ gap, init, span, length, durationTicks, isIndependent = false }) => {
-    longestTicks = Math.max(longestTicks, durationTicks);
-    if (gap) return void files.add(GAP_FILE);
-    areIndependent &&= isIndependent;
-    inits.add(init);
-    files.add(init).add(span);
-    if (durationTicks === 0) return;
-    bits += length * 8;
-    ticks += durationTicks;
-    peak = Math.max(peak, (length * 8 * track.timescale) / durationTicks);
-  });
+  await slices.forEach(
+    withMissing(segments, track.timescale),
+    ({ gap, init, span, length, durationTicks, isIndependent = false }) => {
+      longestTicks = Math.max(longestTicks, durationTicks);
+      if (gap) return void files.add(GAP_FILE);
+      areIndependent &&= isIndependent;
+      inits.add(init);
+      files.add(init).add(span);
+      if (durationTicks === 0) return;
+      bits += length * 8;
+      ticks += durationTicks;
+      peak = Math.max(peak, (length * 8 * track.timescale) / durationTicks);
+    },
+  );
   const average = bits / Math.max(ticks / track.timescale, 0.001);
   const targetDuration = Math.max(1, Math.round(longestTicks / track.timescale));
   const listing = { stored, targetDuration, independentSegments: areIndependent };
