@@ -79,7 +79,9 @@ export class LiveRewind {
   /** Goes to a moment, in ms since the epoch; null for the live edge. */
   goTo(dateMs: number | null): void {
     const timeline = this.timeline();
-    const isBack = dateMs !== null && timeline !== null && timeline.edgeMs - dateMs > LIVE_WITHIN_MS;
+    // A broadcast that has ended meanwhile has no live edge to change to.
+    const isOver = this.#isBack && this.#hls?.latestLevelDetails?.live === false;
+    const isBack = dateMs !== null && timeline !== null && (isOver || timeline.edgeMs - dateMs > LIVE_WITHIN_MS);
     const fromMs = isBack ? Math.max(dateMs, timeline.sinceMs) : null;
     const wasBack = this.#isBack;
     this.#placed.fromMs = fromMs;

@@ -210,6 +210,36 @@ describe("a live stream that viewers can go back in", () => {
     expect(press("a")).toBe(true);
   });
 
+  it("follows the picture again when the thumb is let go where it was taken, or a scroll takes the finger away", async () => {
+    const { range, hls } = await atTheEdge();
+    const letGo = (event: string) => {
+      range.value = "20";
+      range.dispatchEvent(new Event("input"));
+      range.value = range.max;
+      range.dispatchEvent(new Event("input"));
+      range.dispatchEvent(new Event(event));
+      const before = Number(range.max);
+      Object.assign(hls, { playingDate: new Date(SINCE + (before + 10) * 1000) });
+      vi.advanceTimersByTime(500);
+      return Number(range.max) - before;
+    };
+    expect([letGo("pointerup"), letGo("pointercancel")]).toEqual([10, 10]);
+    expect(FakeHls.made).toHaveLength(1);
+  });
+
+  it("stays where viewers can seek when the broadcast has ended while one was back, up to its last moment", async () => {
+    const { range, video } = await atTheEdge();
+    moveTo(range, 15);
+    const back = await playing(2);
+    const fragments = [{ start: 0, duration: 60, programDateTime: SINCE }];
+    Object.defineProperty(video, "readyState", { value: HTMLMediaElement.HAVE_ENOUGH_DATA });
+    Object.assign(back, { latestLevelDetails: { fragments, live: false, edge: 60 } });
+    video.currentTime = 15;
+    vi.advanceTimersByTime(500);
+    moveTo(range, 59);
+    expect([FakeHls.made.length, video.currentTime]).toEqual([2, 59]);
+  });
+
   it("goes on where a viewer paused it, and at the edge when the viewer asks for that", async () => {
     const { video, part } = await atTheEdge();
     const pauseFor = (ms: number) => {

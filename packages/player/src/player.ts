@@ -167,12 +167,16 @@ function controlLive(
   return offerRewind(controller, video, parts, playback, signal);
 }
 
+/** Of `media-time-range`. */
+const TIME_RANGE_PADDING_PX = 10;
+
 function controlRecording(place: ParentNode, video: HTMLVideoElement, playback: Playback, signal: AbortSignal): void {
   const range = part<MediaTimeRange>(place, "media-time-range");
   showSeekPreview(
     {
       place: part(place, ".w-player-seek"),
       range,
+      insetPx: TIME_RANGE_PADDING_PX,
       ratioAt: (event) => range.getPointerRatio(event),
       ratio: () => range.range.valueAsNumber,
       momentAt: (ratio) => {

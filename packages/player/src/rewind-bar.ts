@@ -10,6 +10,8 @@ const STEPS: Readonly<Record<string, number>> = {
   ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
 };
 const SETTLED_MS = 300;
+/** Width of the thumb, whose middle does not reach the ends of the bar; and of the margin beside it. */
+const [THUMB_PX, MARGIN_PX] = [14, 12];
 /** How often pictures are asked for again: they are some seconds apart. */
 const PICTURES_AGAIN_MS = 10_000;
 
@@ -39,9 +41,15 @@ export class RewindBar {
     this.#parts = parts;
     this.#controls = controls;
     const { bar, range } = parts;
-    const release = (): void => {
+    range.style.setProperty("--w-thumb", `${THUMB_PX}px`);
+    range.style.setProperty("--w-margin", `${MARGIN_PX}px`);
+    const drop = (): void => {
       clearTimeout(this.#settling);
       this.#isHeld = false;
+    };
+    const release = (): void => {
+      if (!this.#isHeld) return;
+      drop();
       const timeline = controls.timeline();
       if (timeline) controls.goTo(timeline.sinceMs + range.valueAsNumber * 1000);
     };
@@ -51,21 +59,26 @@ export class RewindBar {
     };
     range.addEventListener("input", hold, { signal });
     range.addEventListener("change", release, { signal });
+    // A thumb that is back where it was taken changes nothing, and must not stay held.
+    range.addEventListener("pointerup", release, { signal });
+    range.addEventListener("pointercancel", drop, { signal });
     range.addEventListener("keydown", (event) => this.#onKey(event), { signal });
     showSeekPreview(
       {
         place: bar,
         range,
+        insetPx: MARGIN_PX + THUMB_PX / 2,
         ratioAt: ({ clientX }) => {
           const { left, width } = range.getBoundingClientRect();
-          return Math.min(1, Math.max(0, (clientX - left) / width));
+          return Math.min(1, Math.max(0, (clientX - left - THUMB_PX / 2) / (width - THUMB_PX)));
         },
         ratio: () => range.valueAsNumber / Number(range.max),
         momentAt: (ratio) => {
           const length = Number(range.max);
           const dateMs = (controls.timeline()?.sinceMs ?? 0) + ratio * length * 1000;
+          const behindSeconds = length - ratio * length;
           return {
-            words: behindText(length - ratio * length),
+            words: behindSeconds * 1000 <= LIVE_WITHIN_MS ? text.atLiveEdge : behindText(behindSeconds),
             picture: (pictures) => pictureAtDate(pictures, dateMs),
           };
         },

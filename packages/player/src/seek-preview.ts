@@ -15,6 +15,8 @@ export interface PreviewedBar {
   /** The element that holds the bar; the preview is placed above it. */
   readonly place: HTMLElement;
   readonly range: HTMLElement;
+  /** From the ends of `place` to those of the bar. */
+  readonly insetPx: number;
   /** Where a pointer is on the bar, from 0 to 1. */
   ratioAt(event: PointerEvent): number;
   /** The position that the bar has now, from 0 to 1. */
@@ -37,6 +39,7 @@ export function showSeekPreview(bar: PreviewedBar, signal: AbortSignal): void {
   preview.className = "w-player-preview";
   preview.hidden = true;
   preview.setAttribute("aria-hidden", "true");
+  preview.style.setProperty("--w-inset", `${bar.insetPx}px`);
   const picture = document.createElement("span");
   const time = document.createElement("span");
   preview.append(picture, time);
