@@ -51,7 +51,8 @@ test.each([
   `%s (low latency: %s) shows the right picture after each of ${SEEKS} seeks, and is live again`,
   async (kind, lowLatency) => {
     const [player, stayed] = await Promise.all([opened(kind, lowLatency), opened(kind, lowLatency)]);
-    const begin = (await player.state()).seekable?.[0] ?? 0;
+    // shaka-player counts from the first picture of the list, and lets viewers seek a moment later.
+    const begin = kind === "hls" ? ((await player.state()).seekable?.[0] ?? 0) : 0;
     const [tookMs, wrong]: [number[], string[]] = [[], []];
     for (let n = 0; n < SEEKS; n++) {
       const second = randomSecond();
