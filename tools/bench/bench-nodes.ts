@@ -13,14 +13,17 @@ import { costOf } from "../../apps/server/src/roles/capacity/process-cost.ts";
 import { RtmpSender } from "../../apps/server/src/roles/capacity/rtmp-sender.ts";
 import { type BenchServer, ROOT, withDataFolder, withServer } from "./bench-server.ts";
 import { median, type Row } from "./report.ts";
+import { ioOf } from "./server-counts.ts";
 
 const STREAMS = 20;
 const STAGGER_MS = 50;
 const SETTLED_MS = 12_000;
 const ROWS_MS = 60_000;
-/** A copy stays for 30 s after its last viewer: it has its window long before it is measured, and stays for all of the measurement. */
-const COPIED_MS = 12_000;
-const FOLLOWED_MS = 15_000;
+/** A copy has its window long before it is measured, and stays for 30 s after it was asked for. */
+const COPIED_MS = 4_000;
+const FOLLOWED_MS = 10_000;
+const FOLLOWED_FEW = 5;
+const FOLLOWED_ALL = 25;
 const FORGOTTEN_MS = 40_000;
 const HOUR_S = 3_600;
 
@@ -34,7 +37,7 @@ export async function measureRows(clip: Clip, root = ROOT, version = ""): Promis
         const count = counterOf(postgres);
         await wait(SETTLED_MS);
         const idle = await during(count, ROWS_MS / 3);
-        const senders = await publish(server, clip, true);
+        const senders = await publish(server, clip, true, STREAMS);
         try {
           await wait(SETTLED_MS);
           const busy = await during(count, ROWS_MS);
@@ -57,7 +60,11 @@ export async function measureRows(clip: Clip, root = ROOT, version = ""): Promis
   );
 }
 
-/** What it costs both ends that one node keeps copies of another's live windows. Nobody watches meanwhile: viewers cost the same everywhere. */
+/**
+ * What it costs both ends that one node keeps copies of another's live windows. Each round measures the same publishers with none, few and all of them
+ * followed: what each further stream adds is the slope between few and all, and what few cost beyond it is the price of the first. Nobody watches: one
+ * request a stream begins the copy, which stays for longer than it is measured.
+ */
 export async function measureFollowing(clip: Clip, rounds: number): Promise<Row[]> {
   await using postgres = await open();
   const env = { DATABASE_URL: urlOf(postgres), WEIR_CLUSTER_ADDRESS: "127.0.0.1:0" };
@@ -68,27 +75,25 @@ export async function measureFollowing(clip: Clip, rounds: number): Promise<Row[
         withServer(
           `${folder}/follower`,
           async (follower) => {
-            const streams = await publish(owner, clip, false);
-            const nodes = [owner, follower];
-            const costs: number[][] = [];
+            const streams = await publish(owner, clip, false, FOLLOWED_ALL);
+            const follow = async (count: number) => {
+              for (const { hlsUrl } of streams.made.slice(0, count))
+                await videoPlaylistUrl(hlsUrl.replace(owner.url, follower.url));
+              await wait(COPIED_MS);
+            };
+            const found: FollowingCost[] = [];
             // The first round does not count: in it both ends compile what the others run.
             for (let round = 0; round <= rounds; round++) {
               await wait(round === 0 ? SETTLED_MS : FORGOTTEN_MS);
-              const alone = await cpuOf(nodes);
-              for (const { hlsUrl } of streams.made) await videoPlaylistUrl(hlsUrl.replace(owner.url, follower.url));
-              await wait(COPIED_MS);
-              const followed = await cpuOf(nodes);
-              if (round > 0) costs.push(followed.map((cores, nth) => ((cores - (alone[nth] ?? 0)) / STREAMS) * 1000));
+              const none = await loadOf([owner, follower]);
+              await follow(FOLLOWED_FEW);
+              const few = await loadOf([owner, follower]);
+              await follow(FOLLOWED_ALL);
+              const all = await loadOf([owner, follower]);
+              if (round > 0) found.push({ none, few, all });
             }
             await Promise.all(streams.map((sender) => sender.stop()));
-            const unit = "thousandths of a core";
-            const what = `a followed stream of ${(clip.bitrateBps / 1e6).toFixed(1)} Mbit/s, of ${STREAMS}, median of ${rounds}`;
-            const of = (value: (cost: number[]) => number) => median(costs.map(value));
-            return [
-              { what: `${what}: its owner`, value: of(([at = 0]) => at), unit },
-              { what: `${what}: its follower`, value: of(([, at = 0]) => at), unit },
-              { what: `${what}: both`, value: of((cost) => cost.reduce((sum, part) => sum + part, 0)), unit },
-            ];
+            return followingRows(found, (clip.bitrateBps / 1e6).toFixed(1));
           },
           { env },
         ),
@@ -97,20 +102,63 @@ export async function measureFollowing(clip: Clip, rounds: number): Promise<Row[
   );
 }
 
-/** The cores that each server's process uses. */
-async function cpuOf(servers: readonly BenchServer[]): Promise<number[]> {
-  const before = servers.map(({ pid }) => costOf([pid]).cpuSeconds);
+/** What a server uses in a second. */
+interface ServerLoad {
+  readonly cores: number;
+  readonly bytesRead: number;
+  readonly systemCalls: number;
+}
+
+/** Of the owner and the follower, with none, few and all streams followed. */
+type FollowingCost = Readonly<Record<"none" | "few" | "all", readonly ServerLoad[]>>;
+
+function followingRows(found: readonly FollowingCost[], mbits: string): Row[] {
+  const what = `a followed stream of ${mbits} Mbit/s, ${FOLLOWED_FEW} to ${FOLLOWED_ALL} of ${FOLLOWED_ALL}, median of ${found.length}`;
+  const each =
+    (end: number, of: keyof ServerLoad) =>
+    ({ few, all }: FollowingCost) =>
+      ((all[end]?.[of] ?? 0) - (few[end]?.[of] ?? 0)) / (FOLLOWED_ALL - FOLLOWED_FEW);
+  const [owner, follower] = [0, 1];
+  const cores = (end: number) => each(end, "cores");
+  const both = (cost: FollowingCost) => cores(owner)(cost) + cores(follower)(cost);
+  const first = (cost: FollowingCost) =>
+    [owner, follower].reduce((sum, end) => sum + (cost.few[end]?.cores ?? 0) - (cost.none[end]?.cores ?? 0), 0) -
+    both(cost) * FOLLOWED_FEW;
+  const row = (name: string, value: (cost: FollowingCost) => number, unit: string, factor = 1): Row => ({
+    what: `${what}: ${name}`,
+    value: median(found.map(value)) * factor,
+    unit,
+  });
+  const unit = "thousandths of a core";
+  return [
+    row("owner, followed by nobody", ({ none }) => (none[owner]?.cores ?? 0) / FOLLOWED_ALL, unit, 1000),
+    row("each further one, its owner", cores(owner), unit, 1000),
+    row("each further one, its follower", cores(follower), unit, 1000),
+    row("each further one, both", both, unit, 1000),
+    row("the first one beyond that, both", first, unit, 1000),
+    row("each further one, read by the follower", each(follower, "bytesRead"), "Mbit/s", 8 / 1e6),
+    row("each further one, reads and writes of the owner", each(owner, "systemCalls"), "a second"),
+    row("each further one, reads and writes of the follower", each(follower, "systemCalls"), "a second"),
+  ];
+}
+
+async function loadOf(servers: readonly BenchServer[]): Promise<ServerLoad[]> {
+  const now = () => servers.map(({ pid }) => ({ cores: costOf([pid]).cpuSeconds, ...ioOf(pid) }));
+  const before = now();
   const startedAt = performance.now();
   await wait(FOLLOWED_MS);
   const seconds = (performance.now() - startedAt) / 1000;
-  return servers.map(({ pid }, nth) => (costOf([pid]).cpuSeconds - (before[nth] ?? 0)) / seconds);
+  return now().map((after, nth) => {
+    const each = (of: keyof ServerLoad) => (after[of] - (before[nth]?.[of] ?? 0)) / seconds;
+    return { cores: each("cores"), bytesRead: each("bytesRead"), systemCalls: each("systemCalls") };
+  });
 }
 
 type Publishers = RtmpSender[] & { readonly made: { readonly hlsUrl: string }[] };
 
-async function publish(server: BenchServer, clip: Clip, record: boolean): Promise<Publishers> {
+async function publish(server: BenchServer, clip: Clip, record: boolean, count: number): Promise<Publishers> {
   const senders = Object.assign([] as RtmpSender[], { made: [] as { readonly hlsUrl: string }[] });
-  for (let nth = 0; nth < STREAMS; nth++) {
+  for (let nth = 0; nth < count; nth++) {
     const stream = await server.createStream(`nodes ${nth}`, [], record);
     senders.made.push(stream);
     senders.push(await RtmpSender.start(stream.publishUrl, clip));

@@ -18,22 +18,23 @@ export async function countDuring(server: BenchServer, work: () => Promise<unkno
   const inspector = await Inspector.open(server.inspectorUrl);
   try {
     const queries = () => inspector.evaluate(countQueries(server.root));
-    const [queriesBefore, callsBefore] = [await queries(), systemCallsOf(server.pid)];
+    const [queriesBefore, callsBefore] = [await queries(), ioOf(server.pid).systemCalls];
     const collected = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
     await inspector.call("HeapProfiler.startSampling", { samplingInterval: SAMPLED_BYTES, ...collected });
     await work();
     const { profile } = (await inspector.call("HeapProfiler.stopSampling")) as { profile: { head: ProfileNode } };
-    const systemCalls = systemCallsOf(server.pid) - callsBefore;
+    const systemCalls = ioOf(server.pid).systemCalls - callsBefore;
     return { systemCalls, allocatedBytes: bytesOf(profile.head), queries: (await queries()) - queriesBefore };
   } finally {
     inspector.close();
   }
 }
 
-function systemCallsOf(pid: number): number {
+/** What a process has read so far, sockets included, and its calls that read or write. */
+export function ioOf(pid: number): { readonly bytesRead: number; readonly systemCalls: number } {
   const io = readFileSync(`/proc/${pid}/io`, "utf8");
-  const [, reads = "0", writes = "0"] = /^syscr: (\d+)\nsyscw: (\d+)$/m.exec(io) ?? [];
-  return Number(reads) + Number(writes);
+  const [, bytes = "0", reads = "0", writes = "0"] = /^rchar: (\d+)\n.*\nsyscr: (\d+)\nsyscw: (\d+)$/m.exec(io) ?? [];
+  return { bytesRead: Number(bytes), systemCalls: Number(reads) + Number(writes) };
 }
 
 /** The number of statements sent to the database so far, counted from the first call on: code for the server. */

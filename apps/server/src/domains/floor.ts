@@ -17,6 +17,7 @@ import type {
   FileExporter,
   FileTranscoder,
   HeldSessions,
+  LivePlace,
   MediaCatalogue,
   MediaControl,
   PlaybackGate,
@@ -114,6 +115,8 @@ export interface Domains {
     readonly id: string;
     /** Where a node that is not gone is reached; null if it does not say, or there is none. */
     addressOf(nodeId: string): Promise<string | null>;
+    /** The nodes that viewers may ask, of those that say where they are reached. */
+    mediaPlaces(): Promise<readonly LivePlace[]>;
     /** From now on, each heartbeat compares what these hold with the rows. */
     hold(sessions: HeldSessions): void;
     /** Renew the lease, as happens every 2 s. */

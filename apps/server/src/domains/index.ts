@@ -24,7 +24,14 @@ import {
   writeLiveFacts,
 } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
-import { type ChangedRow, findMediaNodes, listNodes, NodeMembership, nodeAddresses } from "./nodes/index.ts";
+import {
+  type ChangedRow,
+  findMediaNodes,
+  listNodes,
+  NodeMembership,
+  type ReachedNode,
+  reachedNodes,
+} from "./nodes/index.ts";
 import { orphanSweepJob } from "./orphan-sweep.ts";
 import { overviewRoutes } from "./overview/index.ts";
 import {
@@ -86,7 +93,8 @@ export function createDomains(options: DomainOptions): Domains {
     { name, place, address, region, roles, build: version, schemaLevel: options.schema?.level ?? null },
   );
   // All at once, so that ids which strangers make up cost no query each.
-  const addresses = new LastingAnswers<ReadonlyMap<string, string>>(clock, { freshMs: ADDRESSES_MS, capacity: 1 });
+  const addresses = new LastingAnswers<ReadonlyMap<string, ReachedNode>>(clock, { freshMs: ADDRESSES_MS, capacity: 1 });
+  const reached = () => addresses.get("", () => reachedNodes(db));
   const viewCounter = new ViewCounter({
     ...deps,
     node,
@@ -146,7 +154,8 @@ export function createDomains(options: DomainOptions): Domains {
       get id() {
         return node.id;
       },
-      addressOf: async (nodeId) => (await addresses.get("", () => nodeAddresses(db)))?.get(nodeId) ?? null,
+      addressOf: async (nodeId) => (await reached())?.get(nodeId)?.address ?? null,
+      mediaPlaces: async () => [...((await reached())?.values() ?? [])].filter(({ servesMedia }) => servesMedia),
       hold: (sessions) => {
         const settle = (changed: readonly ChangedRow[]) => settleHeld(sessions, changed, { eventSink: facts, clock });
         node.hold({ held: () => sessions.held(), settle });

@@ -19,6 +19,7 @@ import {
   type StreamMove,
 } from "../ports/index.ts";
 import { WindowKeeper } from "./clips/window-keeper.ts";
+import { parseToldViewers } from "./delivery/front/counting-nodes.ts";
 import { Playback, type PlaybackSettings } from "./delivery/playback.ts";
 import { WhepDelivery } from "./delivery/whep/whep-delivery.ts";
 import { loadEarlier } from "./dvr/earlier-rows.ts";
@@ -256,6 +257,12 @@ export class MediaPlane implements HeldSessions {
     const session = this.#hub.session(sessionId);
     if (session && Number.isSafeInteger(bytes) && bytes > 0) session.sent.bytesElsewhere += bytes;
     res.writeHead(session ? 204 : 404, session ? {} : { "content-length": "0" }).end();
+  };
+
+  /** Counts viewers of another node. Throws for what is no list of them. */
+  readonly countViewers = (told: string, res: ServerResponse): void => {
+    this.#playback.admissions.countElsewhere(parseToldViewers(told));
+    res.writeHead(204).end();
   };
 
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */

@@ -101,12 +101,16 @@ const WITH_DATA = 2;
 /** A message of one protocol: JSON, and behind it the bytes of media that belong to it, if any. In a buffer of its own. */
 export function messageFrame(message: unknown, data?: readonly Uint8Array[]): Uint8Array {
   if (!data) return jsonFrame(PLAIN, message);
-  const json = Buffer.from(JSON.stringify(message));
   const dataBytes = data.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const frame = new FrameWriter(WITH_DATA, LENGTH_BYTES + json.length + dataBytes);
-  frame.uint32(json.length);
-  for (const piece of [json, ...data]) frame.bytes(piece);
-  return frame.end();
+  return Buffer.concat([messageHead(message, dataBytes), ...data]);
+}
+
+/** The same without its media: whoever writes it sends these bytes next, from where they are. */
+export function messageHead(message: unknown, dataBytes: number): Uint8Array {
+  const json = Buffer.from(JSON.stringify(message));
+  const head = new FrameWriter(WITH_DATA, LENGTH_BYTES + json.length, dataBytes);
+  head.uint32(json.length);
+  return head.end(json);
 }
 
 /**
@@ -114,12 +118,24 @@ export function messageFrame(message: unknown, data?: readonly Uint8Array[]): Ui
  * that are no message.
  */
 export function messageReader<Message>(maxBytes?: number): (bytes: Uint8Array) => Message[] {
-  return frameReader((body) => {
-    if (body[0] === PLAIN) return JSON.parse(body.toString("utf8", 1));
-    if (body[0] !== WITH_DATA) throw new RangeError(`a frame of unknown type ${body[0]} in a pipe`);
-    const end = 1 + LENGTH_BYTES + body.readUInt32BE(1);
-    return { ...JSON.parse(body.toString("utf8", 1 + LENGTH_BYTES, end)), data: body.subarray(end) };
-  }, maxBytes);
+  return frameReader((body) => messageOf(body) as Message, maxBytes);
+}
+
+/** As `messageReader`, for messages that are done with at once: the `data` of each is a view that is valid until `take` returns. */
+export function messageTaker<Message>(
+  take: (message: Message) => void,
+  maxBytes?: number,
+): (bytes: Uint8Array) => void {
+  return frameTaker((body) => take(messageOf(body) as Message), maxBytes);
+}
+
+function messageOf(body: Buffer): unknown {
+  if (body[0] === PLAIN) return JSON.parse(body.toString("utf8", 1));
+  if (body[0] !== WITH_DATA) throw new RangeError(`a frame of unknown type ${body[0]} in a pipe`);
+  const end = 1 + LENGTH_BYTES + body.readUInt32BE(1);
+  const message = JSON.parse(body.toString("utf8", 1 + LENGTH_BYTES, end));
+  message.data = body.subarray(end);
+  return message;
 }
 
 /** Writes one frame into a buffer of its own. */
@@ -127,9 +143,10 @@ export class FrameWriter {
   readonly #frame: Buffer;
   #offset = LENGTH_BYTES + 1;
 
-  constructor(type: number, payloadBytes: number) {
+  /** `elsewhereBytes`: of the payload's end, which is sent from another buffer. */
+  constructor(type: number, payloadBytes: number, elsewhereBytes = 0) {
     this.#frame = Buffer.allocUnsafe(LENGTH_BYTES + 1 + payloadBytes);
-    this.#frame.writeUInt32BE(1 + payloadBytes, 0);
+    this.#frame.writeUInt32BE(1 + payloadBytes + elsewhereBytes, 0);
     this.#frame.writeUInt8(type, LENGTH_BYTES);
   }
 

@@ -33,6 +33,7 @@ export interface MediaRole {
   readonly tellWindow: MediaPlane["tellWindow"];
   readonly handOver: MediaPlane["handOver"];
   readonly countSent: MediaPlane["countSent"];
+  readonly countViewers: MediaPlane["countViewers"];
   /** The metrics that an operator watches. */
   figures(): MediaPlane["figures"] & {
     readonly transcodeChildren: number;
@@ -133,6 +134,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     tellWindow: plane.tellWindow,
     handOver: plane.handOver,
     countSent: plane.countSent,
+    countViewers: plane.countViewers,
     figures: () => ({
       ...plane.figures,
       transcodeChildren: transcoders.count,

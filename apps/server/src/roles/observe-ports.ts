@@ -75,7 +75,7 @@ function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {
     () => transcoded,
   );
   metrics.totals("weir_source_ends_total", "Publishers that disconnected, by cause", "why", () => ends);
-  metrics.gauge("weir_viewers", "Viewers of live and recorded content on this node", () =>
+  metrics.gauge("weir_viewers", "Viewers of live and recorded content that this node counts", () =>
     [...watched.values()].reduce((sum, now) => sum + now, 0),
   );
   const latency = metrics.distribution(

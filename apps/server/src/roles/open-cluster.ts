@@ -44,7 +44,8 @@ export async function openCluster(
   const nodeId = () => domains().node.id;
   const seal = new ClusterSeal({ clock, nodeId, readKeys: () => domains().clusterKeys() });
   const findAddress = (id: string) => domains().node.addressOf(id);
-  const others = new OtherNodes({ seal, nodeId, address: () => place.address(), findAddress, proxies, clock, log });
+  const lookUp = { findAddress, findMedia: () => domains().node.mediaPlaces() };
+  const others = new OtherNodes({ seal, nodeId, address: () => place.address(), ...lookUp, proxies, clock, log });
   opened.defer(() => others.close());
   const server = await ClusterServer.open({ listener, seal, proxies, clock, log });
   opened.defer(() => server.close());
@@ -94,6 +95,7 @@ function handlersOf({ media, uploads }: Parameters<Cluster["serve"]>[0]): Cluste
     live: (url, res) => (media ? media.tellWindow(url, res) : nothing(res)),
     moved: (told, res) => (media ? media.handOver(told, res) : nothing(res)),
     sent: (told, res) => (media ? media.countSent(told, res) : nothing(res)),
+    viewers: (told, res) => (media ? media.countViewers(told, res) : nothing(res)),
   };
 }
 

@@ -39,10 +39,10 @@ export function startGatedBroadcast(
 }
 
 /** URL of the first rendition in a multivariant playlist, once there is one. */
-export async function childOf(multivariant: string): Promise<string> {
+export async function childOf(multivariant: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   let child: string | undefined;
   const look = async () => {
-    const playlist = await fetch(multivariant).then((answer) => answer.text());
+    const playlist = await fetch(multivariant, { headers }).then((answer) => answer.text());
     child = /^s\/.*m3u8$/m.exec(playlist)?.[0];
     return child;
   };

@@ -10,5 +10,6 @@ export {
   isNodeRunning,
   listNodes,
   mayContract,
-  nodeAddresses,
+  type ReachedNode,
+  reachedNodes,
 } from "./node-store.ts";

@@ -184,16 +184,27 @@ export const contractSchema: Duty<{ readonly schema?: OpenSchema | undefined }> 
   },
 };
 
-/** Where each node that is not gone is reached, of those that say so. */
-export async function nodeAddresses(db: Db): Promise<ReadonlyMap<string, string>> {
+/** A node that is not gone, and says where it is reached. */
+export interface ReachedNode extends LivePlace {
+  /** It has a lease and is not about to leave, and viewers ask it. */
+  readonly servesMedia: boolean;
+}
+
+export async function reachedNodes(db: Db): Promise<ReadonlyMap<string, ReachedNode>> {
   const rows = await db
     .selectFrom("node")
-    .select(["id", "address"])
+    .select([
+      "id",
+      "address",
+      sql<boolean>`state = 'serving' and not (${isExpired}) and 'media' = any(roles)`.as("serves"),
+    ])
     .where("state", "<>", "gone")
     .where("address", "is not", null)
     .limit(MAX_LISTED)
     .execute();
-  return new Map(rows.map(({ id, address }) => [id, address ?? ""]));
+  return new Map(
+    rows.map(({ id, address, serves }) => [id, { nodeId: id, address: address ?? "", servesMedia: serves }]),
+  );
 }
 
 /** Where a node is reached; null if it has no lease, or tells no address. */

@@ -31,7 +31,6 @@ const MAX_KNOWN = 1_000;
 const MAX_KNOWN_LENGTH = 500;
 
 export interface PlaybackSettings extends AdmissionsSettings {
-  readonly log: Log;
   readonly live: LiveSources;
   readonly catalogue: MediaCatalogue;
   readonly store: ObjectStore;
@@ -41,7 +40,6 @@ export interface PlaybackSettings extends AdmissionsSettings {
   /** Processes that decode thumbnails. */
   readonly children: TranscodeChildren;
   /** Null where nodes do not reach each other. */
-  readonly others: OtherNodes | null;
   readonly copies: Copies | null;
 }
 

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ClusterSeal, ClusterServer, OtherNodes } from "../../platform/cluster/index.ts";
+import { ClusterSeal, ClusterServer, type NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Listener } from "../../platform/listener.ts";
 import { silentLog } from "../../platform/log.ts";
@@ -23,10 +23,18 @@ let others: OtherNodes;
 let server: ClusterServer;
 /** Requests that the owner answered in place of the other node. */
 let forwarded: string[];
+/** Where the owner is. */
+let ownPlace: NodePlace;
+/** The nodes that count viewers, as far as the other node knows. */
+let serving: readonly NodePlace[];
+/** What it told of those that the owner counts. */
+let toldViewers: string[];
 const clock = new ManualClock(Date.UTC(2030, 0, 1));
 
 beforeEach(async () => {
   forwarded = [];
+  serving = [];
+  toldViewers = [];
   owner = await MediaRig.open();
   const sealOf = async (id: string) => {
     const seal = new ClusterSeal({ clock, nodeId: () => id, readKeys: async () => [Buffer.alloc(32, 1)] });
@@ -44,11 +52,16 @@ beforeEach(async () => {
     live: (url, res) => owner.plane.tellWindow(url, res),
     moved: (told, res) => owner.plane.handOver(told, res),
     sent: (told, res) => owner.plane.countSent(told, res),
+    viewers(told, res) {
+      toldViewers.push(told);
+      owner.plane.countViewers(told, res);
+    },
   });
-  const findAddress = async () => null;
-  const settings = { nodeId: () => "asked", address: () => "127.0.0.1:9", findAddress, proxies, clock, log: silentLog };
+  const lookUp = { findAddress: async () => null, findMedia: async () => serving };
+  const settings = { nodeId: () => "asked", address: () => "127.0.0.1:9", ...lookUp, proxies, clock, log: silentLog };
   others = new OtherNodes({ ...settings, seal: await sealOf("asked") });
-  others.moved("stream-1", { nodeId: "owner", address: `127.0.0.1:${listener.port}` });
+  ownPlace = { nodeId: "node-a", address: `127.0.0.1:${listener.port}` };
+  others.moved("stream-1", ownPlace);
   asked = await MediaRig.open(NO_LADDER.admission, others);
 });
 afterEach(async () => {
@@ -110,6 +123,31 @@ test("the viewer of a copy is counted where the copy is, and a gate is asked the
   for (const rig of [owner, asked]) rig.clock.advance(10_000);
   const begun = (rig: MediaRig) => rig.facts.viewerCounts.reduce((sum, count) => sum + count.begun, 0);
   expect([begun(owner), begun(asked)]).toEqual([0, 1]);
+});
+
+test("a player that asks two nodes is one viewer, and is counted where it asks while the other node is away", async () => {
+  const { publication } = owner.publish();
+  await owner.send(publication, { seconds: 5 });
+  // The owner's is the hash that counts.
+  serving = [ownPlace, { nodeId: "asked", address: "127.0.0.1:9" }];
+  const source = await asked.sourceOf(`${LIVE}/index.m3u8`);
+  for (let round = 1; round <= 4; round++) {
+    for (const rig of [asked, owner]) {
+      await rig.fetch(`${source}/index.m3u8`);
+      rig.clock.advance(5_000);
+      await rig.fetch(`${source}/index.m3u8`);
+      rig.clock.advance(5_000);
+      await expect.poll(() => toldViewers).toHaveLength(round);
+    }
+  }
+  const begun = ({ facts }: MediaRig) => facts.viewerCounts.reduce((sum, count) => sum + count.begun, 0);
+  expect([begun(owner), owner.facts.viewerCounts.at(-1)?.now]).toEqual([1, 1]);
+  expect(asked.facts.viewerCounts).toEqual([]);
+  server.server.closeAllConnections();
+  await server.close();
+  await asked.fetch(`${source}/index.m3u8`);
+  asked.clock.advance(10_000);
+  await expect.poll(() => asked.facts.viewerCounts.at(-1)?.now).toBe(1);
 });
 
 test("bytes to viewers of a copy are in the figures of its process, and in those of the session at its owner", async () => {

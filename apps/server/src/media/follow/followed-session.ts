@@ -96,7 +96,7 @@ export class FollowedSession {
     return places;
   }
 
-  /** Throws for a message that does not fit what came before. */
+  /** Keeps no `data` of the message. Throws for a message that does not fit what came before. */
   take(message: WindowMessage): void {
     if (message.kind === "rendition") return this.#begin(message.begin);
     if (message.kind === "offered") return this.#offer(message.renditions);
@@ -107,7 +107,7 @@ export class FollowedSession {
     const { rendition } = copy;
     switch (message.kind) {
       case "init":
-        return addInit(copy, { ...message, bytes: message.data });
+        return addInit(copy, { ...message, bytes: Buffer.from(message.data) });
       case "begin":
         // What a lost owner did not complete is nobody's.
         rendition.dropOpen();

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { finished } from "node:stream/promises";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
 import type { Log } from "../../platform/log.ts";
@@ -7,7 +8,7 @@ import { PAGE_BYTES, type PageMemory } from "../page-memory.ts";
 import { Sent } from "../sent.ts";
 import { FollowedSession, type GivenSession } from "./followed-session.ts";
 import { writePlaces } from "./window-address.ts";
-import { type WindowMessage, windowReader } from "./window-messages.ts";
+import { type WindowMessage, windowTaker } from "./window-messages.ts";
 
 /** The owner says something twice a second. */
 const SILENT_MS = 1_500;
@@ -303,15 +304,20 @@ class Following implements HeldCopy {
   }
 
   async #take(answer: IncomingMessage): Promise<void> {
-    const read = windowReader();
     const { clock } = this.#settings;
-    for await (const bytes of answer as AsyncIterable<Buffer>) {
+    const read = windowTaker((message) => {
+      this.take(message);
+      if (message.kind === "offered" && message.renditions.length > 0) this.#onJoined();
+    });
+    answer.on("data", (bytes: Buffer) => {
       this.#heardAt = clock.monotonic();
-      for (const message of read(bytes)) {
-        this.take(message);
-        if (message.kind === "offered" && message.renditions.length > 0) this.#onJoined();
+      try {
+        read(bytes);
+      } catch (error) {
+        answer.destroy(error as Error);
       }
-    }
+    });
+    await finished(answer, { writable: false });
   }
 
   /** The next owner's messages come behind the last of this node's own. */

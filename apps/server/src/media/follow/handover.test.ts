@@ -35,13 +35,15 @@ async function openNode(id: string): Promise<Node> {
   const proxies = new TrustedProxies([]);
   const server = await ClusterServer.open({ listener, seal, proxies, clock, log: silentLog });
   const self = { nodeId: () => id, address: () => `127.0.0.1:${listener.port}` };
-  const others = new OtherNodes({ seal, ...self, findAddress: async () => null, proxies, clock, log: silentLog });
+  const lookUp = { findAddress: async () => null, findMedia: async () => [] };
+  const others = new OtherNodes({ seal, ...self, ...lookUp, proxies, clock, log: silentLog });
   const rig = await MediaRig.open(NO_LADDER.admission, others);
   server.serve({
     forwarded: (_req, res) => void res.writeHead(404, { "content-length": "0" }).end(),
     live: (url, res) => rig.plane.tellWindow(url, res),
     moved: (told, res) => rig.plane.handOver(told, res),
     sent: (told, res) => rig.plane.countSent(told, res),
+    viewers: (told, res) => rig.plane.countViewers(told, res),
   });
   return { rig, others, server };
 }

@@ -1,4 +1,4 @@
-import { messageFrame, messageReader } from "../../platform/pipe-frames.ts";
+import { messageFrame, messageHead, messageReader, messageTaker } from "../../platform/pipe-frames.ts";
 import type { TimelinePosition } from "../../ports/index.ts";
 import type { PartTiming, SegmentPlace } from "../packaging/live-segment.ts";
 import type { Track } from "../packet.ts";
@@ -70,10 +70,21 @@ export function windowFrame(message: Headed<WindowMessage>, data?: readonly Uint
   return messageFrame(plain(message), data);
 }
 
+/** A part's frame without its media, which the caller sends behind it. */
+export function partHead(of: string, timing: PartTiming, dataBytes: number): Uint8Array {
+  const { durationTicks, lateTicks, frames, isIndependent } = timing;
+  return messageHead({ kind: "part", of, timing: { durationTicks, lateTicks, frames, isIndependent } }, dataBytes);
+}
+
 /** As `messageReader`. Throws for bytes that are no message. */
 export function windowReader(): (bytes: Uint8Array) => WindowMessage[] {
   const read = messageReader<unknown>(MAX_MESSAGE_BYTES);
   return (bytes) => read(bytes).map((message) => revived(message) as WindowMessage);
+}
+
+/** As `messageTaker`: a part's media is copied out of what came once, by whoever takes it. Throws for bytes that are no message. */
+export function windowTaker(take: (message: WindowMessage) => void): (bytes: Uint8Array) => void {
+  return messageTaker((message) => take(revived(message) as WindowMessage), MAX_MESSAGE_BYTES);
 }
 
 /** JSON has no bytes: the configuration of a track goes as base64. */

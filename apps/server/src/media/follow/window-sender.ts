@@ -4,8 +4,8 @@ import { onceClosed } from "../../platform/http/once-closed.ts";
 import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
-import type { LiveSegment } from "../packaging/live-segment.ts";
-import { type OfferedRendition, type SentPlace, type WindowMessage, windowFrame } from "./window-messages.ts";
+import type { LivePart, LiveSegment } from "../packaging/live-segment.ts";
+import { type OfferedRendition, partHead, type SentPlace, type WindowMessage, windowFrame } from "./window-messages.ts";
 
 const BEAT_MS = 500;
 
@@ -49,7 +49,7 @@ export class WindowSender {
   readonly #from: ReadonlyMap<string, FollowedPlace>;
   readonly #sent = new Map<LiveRendition, SentRendition>();
   readonly #timer: Timer;
-  #offered = "";
+  #offered: readonly OfferedRendition[] = [];
   #hasWritten = false;
   #isBlocked = false;
   #isOver = false;
@@ -76,6 +76,7 @@ export class WindowSender {
     this.#tell();
   }
 
+  /** All that the node lacks. What is written in one turn of the event loop goes to the socket in one call. */
   #tell(): void {
     if (this.#isBlocked || this.#isOver) return;
     const { outputs, isWhole } = this.#session;
@@ -101,9 +102,9 @@ export class WindowSender {
   /** Only when it has changed. */
   #offer(): void {
     const renditions = offeredBy(this.#session.outputs);
-    const text = JSON.stringify(renditions.map(({ track, ...offered }) => ({ ...offered, codec: track.codecString })));
-    if (text === this.#offered) return;
-    this.#offered = text;
+    const before = this.#offered;
+    if (renditions.length === before.length && renditions.every((offered, nth) => isSame(offered, before[nth]))) return;
+    this.#offered = renditions;
     this.#write({ kind: "offered", renditions });
   }
 
@@ -132,12 +133,20 @@ export class WindowSender {
       this.#init(sent, segment);
       this.#write({ kind: "begin", of, place: placeOf(segment) });
     }
-    const has = isBegun ? place.parts : 0;
-    for (const { views, byteLength: _bytes, ...timing } of segment.parts.slice(has))
-      this.#write({ kind: "part", of, timing }, views);
+    const { parts } = segment;
+    for (const part of isBegun ? parts.slice(place.parts) : parts) this.#part(of, part, segment);
     const isComplete = segment !== rendition.open;
     if (isComplete) this.#write({ kind: "complete", of, msn });
-    sent.place = { msn, parts: segment.parts.length, isComplete };
+    sent.place = { msn, parts: parts.length, isComplete };
+  }
+
+  /** Its bytes go from the window to the socket, without a copy: the segment's memory is kept until the socket has taken them. */
+  #part(of: string, part: LivePart, segment: LiveSegment): void {
+    const { views, byteLength } = part;
+    this.#send(partHead(of, part, byteLength));
+    segment.retain();
+    const last = views.length - 1;
+    for (const [nth, view] of views.entries()) this.#send(view, nth === last ? () => segment.release() : undefined);
   }
 
   #init({ rendition, inits }: SentRendition, { init }: LiveSegment): void {
@@ -148,8 +157,12 @@ export class WindowSender {
   }
 
   #write(message: Parameters<typeof windowFrame>[0], data?: readonly Uint8Array[]): void {
+    this.#send(windowFrame(message, data));
+  }
+
+  #send(bytes: Uint8Array, onTaken?: () => void): void {
     this.#hasWritten = true;
-    if (!this.#to.write(windowFrame(message, data))) this.#isBlocked = true;
+    if (!this.#to.write(bytes, onTaken)) this.#isBlocked = true;
   }
 
   #finish(message: Extract<WindowMessage, { kind: "end" | "moved" }>): void {
@@ -173,6 +186,14 @@ export function offeredBy(outputs: FollowableSession["outputs"]): OfferedRenditi
     const target = { targetSeconds: rendition.targetDuration, partSeconds: seconds, holdBackSeconds };
     return { name: rendition.name, ...listed, ...target };
   });
+}
+
+const OFFERED = ["name", "plannedBps", "plannedFps", "targetSeconds", "partSeconds", "holdBackSeconds"] as const;
+
+/** Whether it says the same to viewers. */
+function isSame(offered: OfferedRendition, before: OfferedRendition | undefined): boolean {
+  if (offered.track.codecString !== before?.track.codecString) return false;
+  return OFFERED.every((field) => offered[field] === before[field]);
 }
 
 /** The segment of which the node lacks something; undefined if it has all. */

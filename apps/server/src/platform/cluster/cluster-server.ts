@@ -40,7 +40,12 @@ export interface ClusterHandlers {
   readonly moved: ToldHandler;
   /** What its viewers elsewhere were sent of a session of this node. */
   readonly sent: ToldHandler;
+  /** Viewers whom this node counts. */
+  readonly viewers: ToldHandler;
 }
+
+/** By the end of their path. */
+const TOLD = ["moved", "sent", "viewers"] as const satisfies readonly (keyof ClusterHandlers)[];
 
 export type ForwardedHandler = (req: IncomingMessage, res: ServerResponse, forwarded: Forwarded) => void;
 
@@ -101,8 +106,8 @@ export class ClusterServer {
       if (body === "wrong") return forbid(res);
       if (!this.#handlers) return unready(res);
       if (url.startsWith(`${TELL_PREFIX}/live/`)) return this.#handlers.live(url.slice(TELL_PREFIX.length), res);
-      if (url === `${TELL_PREFIX}/moved` && method === "POST") return this.#handlers.moved(String(body ?? ""), res);
-      if (url === `${TELL_PREFIX}/sent` && method === "POST") return this.#handlers.sent(String(body ?? ""), res);
+      const told = method === "POST" ? TOLD.find((kind) => url === `${TELL_PREFIX}/${kind}`) : undefined;
+      if (told) return this.#handlers[told](String(body ?? ""), res);
       if (!url.startsWith(`${FORWARD_PREFIX}/`)) return void res.writeHead(404, { "content-length": "0" }).end();
       // From here on it is the viewer's request.
       req.url = url.slice(FORWARD_PREFIX.length);

@@ -40,6 +40,7 @@ async function owner(handler: ForwardedHandler, id = "owner") {
     live: (_url, res) => void res.end(),
     moved: (told, res) => void res.end(told),
     sent: (_told, res) => void res.end(),
+    viewers: (_told, res) => void res.end(),
   });
   return { nodeId: id, address: `127.0.0.1:${listener.port}`, proxies, server };
 }
@@ -49,7 +50,7 @@ async function asked(to: { readonly nodeId: string; readonly address: string }, 
   const proxies = new TrustedProxies(["127.0.0.1"]);
   const seal = await sealOf("asked");
   const findAddress = async (id: string) => (id === to.nodeId ? to.address : null);
-  const self = { nodeId: () => "asked", address: () => "127.0.0.1:9" };
+  const self = { nodeId: () => "asked", address: () => "127.0.0.1:9", findMedia: async () => [] };
   const others = new OtherNodes({ seal, ...self, findAddress, proxies, clock, log: silentLog });
   const outcomes: string[] = [];
   const server = createServer(async (req, res) => {

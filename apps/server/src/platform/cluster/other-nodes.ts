@@ -61,6 +61,8 @@ export interface OtherNodesSettings {
   readonly address: () => string;
   /** Where a node is reached; null if it is gone, or tells no address. */
   readonly findAddress: (nodeId: string) => Promise<string | null>;
+  /** The nodes that serve media, this one too. */
+  readonly findMedia: () => Promise<readonly NodePlace[]>;
   readonly proxies: TrustedProxies;
   readonly clock: Clock;
   readonly log: Log;
@@ -101,6 +103,11 @@ export class OtherNodes {
   /** Where others find this node. */
   get place(): NodePlace {
     return { nodeId: this.self, address: this.#settings.address() };
+  }
+
+  /** The nodes that serve media and are reached, this one too. Rejects while the database does not say. */
+  media(): Promise<readonly NodePlace[]> {
+    return this.#settings.findMedia();
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Audiences } from "../../../platform/audience/index.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { silentLog } from "../../../platform/log.ts";
 import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { FactLog } from "../../testing/fake-gates.ts";
 import { FakePlaybackGate } from "../../testing/fake-playback-gate.ts";
@@ -23,6 +24,8 @@ function start() {
     viewerSecret: Buffer.alloc(32),
     viewersPerClient: 2_000,
     audiences: new Audiences(null),
+    log: silentLog,
+    others: null,
   };
   const admissions = new Admissions(settings);
   onTestFinished(() => admissions.close());

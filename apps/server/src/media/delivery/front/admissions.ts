@@ -1,11 +1,14 @@
 import { hash } from "node:crypto";
 import type { Audiences } from "../../../platform/audience/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
+import type { OtherNodes } from "../../../platform/cluster/index.ts";
 import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
+import type { Log } from "../../../platform/log.ts";
 import { SharedWork } from "../../../platform/shared-work.ts";
 import type { EventSink, LiveContent, PlaybackContent, PlaybackGate, ViewerPass } from "../../../ports/index.ts";
 import { type AccessRequest, isByOwner, originKey, type PlaybackCredentials, tknOf } from "./access-request.ts";
 import { type Admission, NOBODY, type Refusal, type Viewing } from "./admission.ts";
+import { CountingNodes, type ToldViewer } from "./counting-nodes.ts";
 import type { GivenAdmission, HandOver } from "./given-admission.ts";
 import { LastingViewings } from "./lasting-viewings.ts";
 import { PublicAnswers } from "./public-answers.ts";
@@ -24,6 +27,7 @@ type Decision = Admitted | Refusal;
 
 export interface AdmissionsSettings {
   readonly clock: Clock;
+  readonly log: Log;
   readonly playbackGate: PlaybackGate;
   readonly eventSink: EventSink;
   /** 32 bytes that viewer tokens are sealed with; the same on every node and after a restart. */
@@ -31,6 +35,8 @@ export interface AdmissionsSettings {
   /** Maximum number of viewers counted per client. */
   readonly viewersPerClient: number;
   readonly audiences: Audiences;
+  /** Null where nodes do not reach each other. */
+  readonly others: OtherNodes | null;
 }
 
 /**
@@ -48,9 +54,11 @@ export class Admissions {
   /** Concurrent requests for the same decision share one query. */
   readonly #asking = new SharedWork<Decision>();
 
-  constructor({ clock, playbackGate, eventSink, viewerSecret, viewersPerClient, audiences }: AdmissionsSettings) {
+  constructor(settings: AdmissionsSettings) {
+    const { clock, log, playbackGate, eventSink, viewerSecret, viewersPerClient, audiences, others } = settings;
+    const nodes = others && new CountingNodes({ others, clock, log });
     this.#gate = playbackGate;
-    this.#counts = new ViewerCounts(clock, eventSink, viewersPerClient);
+    this.#counts = new ViewerCounts(clock, eventSink, viewersPerClient, nodes);
     this.#publicAnswers = new PublicAnswers(clock);
     this.#lasting = new LastingViewings(clock);
     this.#denied = new DeniedClients({ clock, ...QUESTIONS });
@@ -79,6 +87,11 @@ export class Admissions {
     if (!session) return this.#publicViewers.count(request, isFull);
     if (session.pass.kind !== "owner") this.#counts.see(session.viewer);
     return true;
+  }
+
+  /** Viewers of another node, whom this one counts. */
+  countElsewhere(told: readonly ToldViewer[]): void {
+    this.#counts.seeElsewhere(told);
   }
 
   /** An admitted viewer found the stream not live. Whoever counts as no viewer does not start a pull either. */
@@ -177,8 +190,8 @@ export class Admissions {
     const session = this.#sessions.begin(playbackId, decision, {
       details,
       asked,
-      // Players request the start of a file more than once.
-      viewer: protocol === "mp4" ? known : undefined,
+      // Players request the start of a file more than once, and at more than one node.
+      ...(protocol === "mp4" && identity !== null && { viewer: known, key: identity }),
     });
     if (identity !== null) this.#sessions.remember(identity, session);
     return { content, session, isFull, isShared: false };

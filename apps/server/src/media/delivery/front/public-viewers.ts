@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Audiences } from "../../../platform/audience/index.ts";
 import { type AccessRequest, tknOf } from "./access-request.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
@@ -59,7 +60,8 @@ export class PublicViewers {
       if (isFull) return null;
       const audience = this.#audiences.of(request.userAgent, request.remoteAddress);
       const onLeft = () => this.#forget(key);
-      known = { viewer: this.#counts.viewer(playbackId, request.client, { audience, onLeft }), origin };
+      const viewer = this.#counts.viewer(playbackId, request.client, { key: hash("sha256", key), audience, onLeft });
+      known = { viewer, origin };
       this.#known.set(key, known);
     }
     this.#counts.see(known.viewer);

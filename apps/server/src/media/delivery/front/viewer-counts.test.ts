@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { FactLog } from "../../testing/fake-gates.ts";
-import { ViewerCounts } from "./viewer-counts.ts";
+import type { ToldViewer } from "./counting-nodes.ts";
+import { ViewerCounts, type ViewerNodes } from "./viewer-counts.ts";
 
 function start() {
   const clock = new ManualClock();
@@ -120,4 +121,75 @@ test("new viewers per client and minute are limited, however soon they leave, an
   counts.see(late);
   clock.advance(10_000);
   expect(told()).toMatchObject([{ now: 1, begun: 1, newViewers: [late.id] }]);
+});
+
+/** A node that counts, and one that tells it of its viewers until `isAway`. */
+function startTwo() {
+  const clock = new ManualClock();
+  const [atCounter, atOther] = [new FactLog(), new FactLog()];
+  const counter = new ViewerCounts(clock, atCounter, 2_000);
+  const told: ToldViewer[] = [];
+  const state = { isAway: false };
+  const nodes: ViewerNodes = {
+    of: () => ({ nodeId: "counter", address: "127.0.0.1:1" }),
+    refresh: () => {},
+    tell: async (_place, viewers) => {
+      if (state.isAway) return false;
+      told.push(...viewers);
+      counter.seeElsewhere(JSON.parse(JSON.stringify(viewers)));
+      return true;
+    },
+  };
+  const other = new ViewerCounts(clock, atOther, 2_000, nodes);
+  /** A second, in which what was told is answered. */
+  const second = async () => {
+    clock.advance(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const of = ({ viewerCounts }: FactLog) => ({
+    now: viewerCounts.at(-1)?.now,
+    begun: viewerCounts.reduce((sum, { begun }) => sum + begun, 0),
+    watchedMs: viewerCounts.reduce((sum, { watchedMs }) => sum + watchedMs, 0),
+  });
+  return { counter, other, told, state, second, atCounter: () => of(atCounter), atOther: () => of(atOther) };
+}
+
+test("a viewer of two nodes is one where they are counted, begun once, with the time that passed and not twice", async () => {
+  const { counter, other, told, second, atCounter, atOther } = startTwo();
+  const viewers = [counter, other].map((counts) => counts.viewer("playback1", "client", { key: "one" }));
+  for (let passed = 0; passed < 60; passed++) {
+    const turn = passed % 2;
+    const [counts, viewer] = [[counter, other][turn], viewers[turn]];
+    if (viewer) counts?.see(viewer);
+    await second();
+  }
+  expect(atCounter()).toMatchObject({ now: 1, begun: 1 });
+  expect(atCounter().watchedMs).toBeGreaterThanOrEqual(48_000);
+  expect(atCounter().watchedMs).toBeLessThanOrEqual(60_000);
+  expect(atOther()).toEqual({ now: undefined, begun: 0, watchedMs: 0 });
+  expect(told.map(({ isNew }) => isNew)).toEqual([true, false, false, false, false, false]);
+  for (let passed = 0; passed < 50; passed++) await second();
+  expect(atCounter().now).toBe(0);
+});
+
+test("viewers of whom the counting node takes no word are counted where they are, and are not new when it is back", async () => {
+  const { other, state, second, atCounter, atOther } = startTwo();
+  const viewer = other.viewer("playback1", "client");
+  const watch = async (seconds: number) => {
+    for (let passed = 0; passed < seconds; passed++) {
+      other.see(viewer);
+      await second();
+    }
+  };
+  state.isAway = true;
+  await watch(20);
+  expect(atOther()).toMatchObject({ now: 1, begun: 1 });
+  state.isAway = false;
+  await watch(20);
+  // What the last told is reported with the next look.
+  for (let passed = 0; passed < 10; passed++) await second();
+  expect(atOther()).toMatchObject({ now: 0, begun: 1 });
+  expect(atCounter()).toMatchObject({ now: 1, begun: 0 });
+  expect(atOther().watchedMs + atCounter().watchedMs).toBeGreaterThanOrEqual(35_000);
+  expect(atOther().watchedMs + atCounter().watchedMs).toBeLessThanOrEqual(40_000);
 });

@@ -66,6 +66,15 @@ export interface Admitted {
 
 export type Grant = Extract<PlaybackDecision, { ok: true }>;
 
+/** Whom the gate let in, and in answer to which question. */
+interface BegunBy {
+  readonly details: ViewerDetails;
+  readonly asked: number;
+  readonly viewer?: Viewer | undefined;
+  /** By which other nodes know the viewer; by default its session's own. */
+  readonly key?: string;
+}
+
 export interface ViewerSessionsSettings {
   readonly clock: Clock;
   readonly gate: PlaybackGate;
@@ -100,9 +109,10 @@ export class ViewerSessions {
   begin(
     playbackId: string,
     grant: Grant & { pass: ViewerPass },
-    { details, asked, viewer }: { details: ViewerDetails; asked: number; viewer?: Viewer | undefined },
+    { details, asked, viewer, key }: BegunBy,
   ): ViewerSession {
-    const session = this.#session(playbackId, grant.pass, details, viewer ?? this.#viewer(playbackId, details));
+    const known = viewer ?? this.#viewer(playbackId, details, key === undefined ? {} : { key });
+    const session = this.#session(playbackId, grant.pass, details, known);
     session.content = grant.content;
     if (asked === this.#changes) session.validUntil = this.#settings.clock.monotonic() + grant.expiresInMs;
     return session;
@@ -136,7 +146,7 @@ export class ViewerSessions {
     const sealed = this.#settings.tokens.open(playbackId, token);
     if (!sealed) return null;
     const details = request.details();
-    const viewer = this.#viewer(playbackId, details, sealed.viewerId);
+    const viewer = this.#viewer(playbackId, details, { id: sealed.viewerId });
     viewer.hasBegun = !isNew;
     const session = this.#session(playbackId, sealed.pass, details, viewer);
     session.token = token;
@@ -212,14 +222,14 @@ export class ViewerSessions {
     return true;
   }
 
-  /** With an `id`: a viewer who started on another node or before a restart. */
-  #viewer(playbackId: string, { address, userAgent }: ViewerDetails, id?: string): Viewer {
+  /** With an `id`: a viewer who started on another node or before a restart. With a `key`: one whom other nodes know by it. */
+  #viewer(
+    playbackId: string,
+    { address, userAgent }: ViewerDetails,
+    known: { readonly id?: string; readonly key?: string },
+  ): Viewer {
     const audience = this.#settings.audiences.of(userAgent, address);
-    return this.#settings.counts.viewer(
-      playbackId,
-      clientOf(address),
-      id === undefined ? { audience } : { id, audience },
-    );
+    return this.#settings.counts.viewer(playbackId, clientOf(address), { ...known, audience });
   }
 
   #session(playbackId: string, pass: ViewerPass, details: ViewerDetails, viewer: Viewer): ViewerSession {
