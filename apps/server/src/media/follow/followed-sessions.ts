@@ -1,5 +1,3 @@
-import type { IncomingMessage } from "node:http";
-import { finished } from "node:stream/promises";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
 import type { Log } from "../../platform/log.ts";
@@ -267,12 +265,8 @@ class Following implements HeldCopy {
       if (!place) return this.#refuse();
       const places = writePlaces(this.session);
       const path = `/live/${playbackId}${places && `?from=${places}`}`;
-      const answer = await others.read(place, path, connection.signal);
-      if (answer.statusCode === 200) await this.#take(answer);
-      else {
-        answer.resume();
-        if (!this.session) this.#refuse();
-      }
+      const status = await others.read(place, path, this.#reader(), connection.signal);
+      if (status !== 200 && !this.session) this.#refuse();
     } catch (error) {
       if (!connection.signal.aborted) log.debug({ err: error, playbackId }, "lost the node that has a stream");
       if (!this.session) this.#refuse();
@@ -303,21 +297,17 @@ class Following implements HeldCopy {
     }
   }
 
-  async #take(answer: IncomingMessage): Promise<void> {
+  /** Takes what a connection brings. */
+  #reader(): (bytes: Buffer) => void {
     const { clock } = this.#settings;
     const read = windowTaker((message) => {
       this.take(message);
       if (message.kind === "offered" && message.renditions.length > 0) this.#onJoined();
     });
-    answer.on("data", (bytes: Buffer) => {
+    return (bytes) => {
       this.#heardAt = clock.monotonic();
-      try {
-        read(bytes);
-      } catch (error) {
-        answer.destroy(error as Error);
-      }
-    });
-    await finished(answer, { writable: false });
+      read(bytes);
+    };
   }
 
   /** The next owner's messages come behind the last of this node's own. */

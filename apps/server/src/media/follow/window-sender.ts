@@ -50,6 +50,8 @@ export class WindowSender {
   readonly #sent = new Map<LiveRendition, SentRendition>();
   readonly #timer: Timer;
   #offered: readonly OfferedRendition[] = [];
+  /** Seldom looked at: at each beat, and after the begin of a segment. */
+  #mayOfferAnew = true;
   #hasWritten = false;
   #isBlocked = false;
   #isOver = false;
@@ -73,6 +75,7 @@ export class WindowSender {
     if (!this.#hasWritten && !this.#isBlocked) this.#write({ kind: "beat" });
     this.#hasWritten = false;
     // Renditions come and go without a change of another.
+    this.#mayOfferAnew = true;
     this.#tell();
   }
 
@@ -81,11 +84,12 @@ export class WindowSender {
     if (this.#isBlocked || this.#isOver) return;
     const { outputs, isWhole } = this.#session;
     for (const rendition of outputs.renditions) if (!this.#sent.has(rendition)) this.#add(rendition);
-    this.#offer();
+    if (this.#mayOfferAnew) this.#offer();
     for (const sent of this.#sent.values()) {
       this.#advance(sent);
       if (this.#isBlocked) return;
     }
+    if (this.#mayOfferAnew) this.#offer();
     if (isWhole) return this.#finish({ kind: "moved" });
     const areOver = this.#sent.size > 0 && [...this.#sent.keys()].every(({ hasEnded }) => hasEnded);
     if (areOver || this.#session.isFinished) this.#finish({ kind: "end" });
@@ -101,6 +105,7 @@ export class WindowSender {
 
   /** Only when it has changed. */
   #offer(): void {
+    this.#mayOfferAnew = false;
     const renditions = offeredBy(this.#session.outputs);
     const before = this.#offered;
     if (renditions.length === before.length && renditions.every((offered, nth) => isSame(offered, before[nth]))) return;
@@ -132,6 +137,7 @@ export class WindowSender {
     if (!isBegun) {
       this.#init(sent, segment);
       this.#write({ kind: "begin", of, place: placeOf(segment) });
+      this.#mayOfferAnew = true;
     }
     const { parts } = segment;
     for (const part of isBegun ? parts.slice(place.parts) : parts) this.#part(of, part, segment);

@@ -9,7 +9,7 @@ import { bodyHash, type ClusterSeal, STREAMED } from "./cluster-seal.ts";
 /** Before the path that the viewer asked for. The number is the version of what is between nodes. */
 export const FORWARD_PREFIX = "/cluster/v1/forward";
 /** Before the path of what one node tells another. */
-const TELL_PREFIX = "/cluster/v1";
+export const TELL_PREFIX = "/cluster/v1";
 /** Of a body whose hash is sealed. */
 export const MAX_HASHED_BYTES = 1024 * 1024;
 const MAX_CONNECTIONS = 4_000;

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TrustedProxies } from "../http/trusted-proxies.ts";
@@ -227,4 +227,65 @@ test("a node is told something once, with a body whose hash is sealed", async ()
   const seal = await sealOf("other");
   const { "weir-nonce": _nonce, ...without } = seal.sign("POST", "/cluster/v1/moved", {});
   expect(await statusOf(to.address, "POST", "/cluster/v1/moved", without)).toBe(403);
+});
+
+/** Something that accepts connections and is no node. */
+async function stranger(says: string): Promise<{ readonly nodeId: string; readonly address: string }> {
+  const server = createTcpServer((socket) => void socket.on("error", () => {}).write(says));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => void server.close());
+  return { nodeId: "stranger", address: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test("an answer that lasts is read as it comes, until its end or the reader's; what is none is an error", async () => {
+  const sent = Array.from({ length: 40 }, (_, nth) => Buffer.alloc(nth * 10_000, nth));
+  const listener = new Listener("cluster", "127.0.0.1", 0);
+  const server = await ClusterServer.open({
+    ...{ listener, seal: await sealOf("owner"), proxies: new TrustedProxies([]), clock, log: silentLog },
+  });
+  closing.push(() => server.server.closeAllConnections());
+  server.serve({
+    forwarded: (_req, res) => void res.end(),
+    live: (url, res) => {
+      if (url === "/live/none") return void res.writeHead(404, { "content-length": "0" }).end();
+      res.writeHead(200);
+      for (const bytes of sent) res.write(bytes);
+      if (url === "/live/ends") res.end();
+    },
+    moved: (_told, res) => void res.end(),
+    sent: (_told, res) => void res.end(),
+    viewers: (_told, res) => void res.end(),
+  });
+  const owner = { nodeId: "owner", address: `127.0.0.1:${listener.port}` };
+  const { others } = await asked(owner);
+  const length = sent.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const read = (to: typeof owner, path: string, isEnough: (bytes: number) => boolean = () => false) => {
+    const came: Buffer[] = [];
+    let bytes = 0;
+    const asking = new AbortController();
+    const ended = others.read(
+      to,
+      path,
+      (piece) => {
+        came.push(Buffer.from(piece));
+        bytes += piece.byteLength;
+        if (isEnough(bytes)) asking.abort();
+      },
+      asking.signal,
+    );
+    return { came, ended };
+  };
+  const whole = read(owner, "/live/ends");
+  expect(await whole.ended).toBe(200);
+  expect(Buffer.concat(whole.came).equals(Buffer.concat(sent))).toBe(true);
+  const none = read(owner, "/live/none");
+  expect([await none.ended, none.came]).toEqual([404, []]);
+  const left = read(owner, "/live/goes-on", (bytes) => bytes === length);
+  await expect(left.ended).rejects.toThrow("aborted");
+  expect(Buffer.concat(left.came).byteLength).toBe(length);
+  await expect(read(await stranger("hello\r\n\r\n"), "/live/x").ended).rejects.toThrow("not one of HTTP");
+  await expect(read(await stranger("x".repeat(20_000)), "/live/x").ended).rejects.toThrow("not one of HTTP");
+  const silent = read(await stranger("HTTP/1.1 200 OK\r\n"), "/live/x").ended;
+  clock.advance(2_000);
+  await expect(silent).rejects.toThrow("does not answer");
 });

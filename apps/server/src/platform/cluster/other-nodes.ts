@@ -8,7 +8,8 @@ import { Places } from "../limits/places.ts";
 import type { Log } from "../log.ts";
 import { placeOfAddress } from "./cluster-address.ts";
 import { bodyHash, type ClusterSeal, STREAMED } from "./cluster-seal.ts";
-import { FORWARD_PREFIX } from "./cluster-server.ts";
+import { FORWARD_PREFIX, TELL_PREFIX } from "./cluster-server.ts";
+import { readLasting } from "./lasting-answer.ts";
 
 /** Under way at once: each holds a connection to another node. */
 const PLACES = { inAll: 4_000, perHolder: 1_000 } as const;
@@ -19,6 +20,8 @@ const MOVES_KEPT_MS = 30_000;
 const HEAD_WITHIN_MS = 40_000;
 const CONNECT_WITHIN_MS = 2_000;
 const READ_HEAD_WITHIN_MS = 2_000;
+/** More than most parts, so that each takes one read. */
+const READ_BYTES = 256 * 1024;
 /** Without a byte in either direction. */
 const IDLE_MS = 60_000;
 
@@ -48,12 +51,6 @@ export interface ForwardOptions {
 /** What became of it. `failed`: nothing was sent to the client yet, and the other node does not answer. */
 export type ForwardOutcome = "answered" | "failed" | "full";
 
-interface Question {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly body?: Buffer;
-}
-
 export interface OtherNodesSettings {
   readonly seal: ClusterSeal;
   readonly nodeId: () => string;
@@ -74,6 +71,9 @@ export class OtherNodes {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1_000, maxFreeSockets: 64, timeout: IDLE_MS });
   readonly #places = new Places<string>(PLACES);
   readonly #moves = new LRUCache<string, NodePlace>({ max: MAX_MOVES, ttl: MOVES_KEPT_MS });
+
+  /** What comes from all nodes that are followed is read into it, one piece after the other. */
+  readonly #buffer = Buffer.allocUnsafe(READ_BYTES);
 
   constructor(settings: OtherNodesSettings) {
     this.#settings = settings;
@@ -114,25 +114,26 @@ export class OtherNodes {
     this.#agent.destroy();
   }
 
-  /** Ask a node something of this node's own. Resolves with the head of its answer; the signal ends it. */
-  read(to: NodePlace, path: string, signal: AbortSignal): Promise<IncomingMessage> {
-    return this.#ask(to, { method: "GET", path }, signal);
-  }
-
-  /** The same, with something that changes what the node does, as JSON of at most 1 MiB. */
-  tell(to: NodePlace, path: string, told: unknown, signal: AbortSignal): Promise<IncomingMessage> {
-    return this.#ask(to, { method: "POST", path, body: Buffer.from(JSON.stringify(told)) }, signal);
-  }
-
-  #ask(to: NodePlace, { method, path, body }: Question, signal: AbortSignal): Promise<IncomingMessage> {
+  /**
+   * Ask a node something of this node's own, whose answer lasts: resolves with its status when it has ended. `take` gets what it brings, in views that are
+   * valid until it returns. The signal ends it.
+   */
+  async read(to: NodePlace, path: string, take: (bytes: Buffer) => void, signal: AbortSignal): Promise<number> {
     const { seal, clock } = this.#settings;
-    const place = placeOfAddress(to.address);
-    if (!place) return Promise.reject(new Error("the node's address is none"));
-    const url = `/cluster/v1${path}`;
+    const url = TELL_PREFIX + path;
+    const request = { to: connectionTo(to), path: url, headers: seal.sign("GET", url, {}) };
+    return readLasting(request, { clock, signal, buffer: this.#buffer, take });
+  }
+
+  /** Tell a node something that changes what it does, as JSON of at most 1 MiB. Resolves with the head of its answer; the signal ends it. */
+  async tell(to: NodePlace, path: string, told: unknown, signal: AbortSignal): Promise<IncomingMessage> {
+    const { seal, clock } = this.#settings;
+    const place = connectionTo(to);
+    const url = TELL_PREFIX + path;
+    const body = Buffer.from(JSON.stringify(told));
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const length = body && { "content-length": String(body.byteLength) };
-    const headers = { ...length, ...seal.sign(method, url, {}, body && bodyHash(body)) };
-    const asked = request({ ...place, agent: false, method, path: url, headers, signal });
+    const headers = { "content-length": String(body.byteLength), ...seal.sign("POST", url, {}, bodyHash(body)) };
+    const asked = request({ ...place, agent: false, method: "POST", path: url, headers, signal });
     const late = clock.after(READ_HEAD_WITHIN_MS, () => asked.destroy(new Error("the node does not answer")));
     asked.once("response", (answer) => {
       late.cancel();
@@ -210,8 +211,7 @@ export class OtherNodes {
   #begin(req: IncomingMessage, to: NodePlace, options: ForwardOptions): ClientRequest {
     const { seal, proxies, clock } = this.#settings;
     const { method = "GET" } = req;
-    const place = placeOfAddress(to.address);
-    if (!place) throw new Error("the node's address is none");
+    const place = connectionTo(to);
     const { url = req.url ?? "/", admitted, isQuestion = false, body } = options;
     const path = FORWARD_PREFIX + url;
     const headers: Record<string, string> = {
@@ -236,6 +236,13 @@ export class OtherNodes {
     });
     return sent;
   }
+}
+
+/** Throws for an address that is none. */
+function connectionTo({ address }: NodePlace): NonNullable<ReturnType<typeof placeOfAddress>> {
+  const place = placeOfAddress(address);
+  if (!place) throw new Error("the node's address is none");
+  return place;
 }
 
 function sentOn({ headers }: IncomingMessage): Record<string, string> {
