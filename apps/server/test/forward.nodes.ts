@@ -180,18 +180,22 @@ test("an upload by tus, its requests in turn at two api processes, is the whole 
   expect(hashOf(stored)).toBe(hashOf(bytes));
 });
 
-test("the owner is killed: the other node says so at once and does not hang, and goes on when the encoder is back there", async () => {
-  await using staged = await StagedStream.create(nodes, { watchedAt: [], record: false });
+test("the owner is killed: what it alone has is refused at once, its copy stays, and goes on when the encoder is back at the other node", async () => {
+  await using staged = await StagedStream.create(nodes, { watchedAt: ["b"], record: false });
   await staged.publishAt("a");
   await staged.untilState("live");
+  await staged.untilListed("b", 2);
   const { playbackId } = staged.stream;
   const child = await childOf(at("b").hlsUrl(playbackId));
-  expect((await fetch(child)).status).toBe(200);
+  const statusOf = async (url: string) => (await fetch(url)).status;
+  const still = `${at("b").url}/hls/${playbackId}/source/latest.jpg`;
+  expect([await statusOf(child), await statusOf(still)]).toEqual([200, 200]);
   await at("a").kill();
   const askedAt = Date.now();
-  expect((await fetch(child)).status).toBe(503);
+  expect([await statusOf(child), await statusOf(still)]).toEqual([200, 503]);
   expect(Date.now() - askedAt).toBeLessThan(2_500);
+  const newest = await staged.newest();
   await staged.publishAt("b");
-  await expect.poll(async () => (await fetch(child)).status, { timeout: 15_000 }).toBe(200);
+  await staged.untilListed("b", newest);
   await at("a").restart();
 });
