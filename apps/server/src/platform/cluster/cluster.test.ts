@@ -1,11 +1,14 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TrustedProxies } from "../http/trusted-proxies.ts";
 import { Listener } from "../listener.ts";
 import { silentLog } from "../log.ts";
 import { ManualClock } from "../manual-clock-rig.ts";
+import { makeTestFolder } from "../test-folder-rig.ts";
+import { writeLocalAddress } from "./cluster-address.ts";
 import { ClusterSeal } from "./cluster-seal.ts";
 import { ClusterServer, type Forwarded, type ForwardedHandler } from "./cluster-server.ts";
 import { OtherNodes } from "./other-nodes.ts";
@@ -229,12 +232,13 @@ test("a node is told something once, with a body whose hash is sealed", async ()
   expect(await statusOf(to.address, "POST", "/cluster/v1/moved", without)).toBe(403);
 });
 
-/** Something that accepts connections and is no node. */
-async function stranger(says: string): Promise<{ readonly nodeId: string; readonly address: string }> {
-  const server = createTcpServer((socket) => void socket.on("error", () => {}).write(says));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+/** Something that accepts connections, says this and no more; on a Unix socket if there is a path. */
+async function stranger(says: string, path = ""): Promise<{ readonly nodeId: string; readonly address: string }> {
+  const server = createTcpServer((socket) => void socket.on("error", () => {}).end(says));
+  await new Promise<void>((resolve) => server.listen(path ? { path } : { port: 0, host: "127.0.0.1" }, resolve));
   closing.push(() => void server.close());
-  return { nodeId: "stranger", address: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const address = path ? writeLocalAddress(path) : `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { nodeId: "stranger", address };
 }
 
 test("an answer that lasts is read as it comes, until its end or the reader's; what is none is an error", async () => {
@@ -247,6 +251,7 @@ test("an answer that lasts is read as it comes, until its end or the reader's; w
   server.serve({
     forwarded: (_req, res) => void res.end(),
     live: (url, res) => {
+      if (url === "/live/silent") return;
       if (url === "/live/none") return void res.writeHead(404, { "content-length": "0" }).end();
       res.writeHead(200);
       for (const bytes of sent) res.write(bytes);
@@ -285,7 +290,13 @@ test("an answer that lasts is read as it comes, until its end or the reader's; w
   expect(Buffer.concat(left.came).byteLength).toBe(length);
   await expect(read(await stranger("hello\r\n\r\n"), "/live/x").ended).rejects.toThrow("not one of HTTP");
   await expect(read(await stranger("x".repeat(20_000)), "/live/x").ended).rejects.toThrow("not one of HTTP");
-  const silent = read(await stranger("HTTP/1.1 200 OK\r\n"), "/live/x").ended;
+  await expect(read(await stranger("HTTP/1.1 200 OK\r\n"), "/live/x").ended).rejects.toThrow("closed the connection");
+  const local = read(
+    await stranger("HTTP/1.1 200 OK\r\n\r\nhere", join(makeTestFolder("cluster"), "x.sock")),
+    "/live/x",
+  );
+  expect([await local.ended, Buffer.concat(local.came).toString()]).toEqual([200, "here"]);
+  const silent = read(owner, "/live/silent").ended;
   clock.advance(2_000);
   await expect(silent).rejects.toThrow("does not answer");
 });

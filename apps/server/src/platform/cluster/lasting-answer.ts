@@ -1,4 +1,4 @@
-import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { Clock } from "../clock.ts";
 
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -6,7 +6,7 @@ const HEAD_WITHIN_MS = 2_000;
 const END_OF_HEAD = "\r\n\r\n";
 
 export interface LastingRequest {
-  readonly to: NetConnectOpts;
+  readonly to: { readonly host: string; readonly port: number } | { readonly socketPath: string };
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -26,7 +26,10 @@ export interface LastingReader {
  * heap for every 64 MiB of them: with 25 copies of 2 Mbit/s that cost ten times what the copies do. So this speaks HTTP/1.0 over a socket, whose
  * answers have no chunks. Resolves with the status when the answer has ended; rejects if there is none, or the connection breaks.
  */
-export function readLasting(request: LastingRequest, { clock, signal, buffer, take }: LastingReader): Promise<number> {
+export function readLasting(
+  { to, path, headers }: LastingRequest,
+  { clock, signal, buffer, take }: LastingReader,
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let head = "";
   let status: number | null = null;
@@ -44,7 +47,7 @@ export function readLasting(request: LastingRequest, { clock, signal, buffer, ta
     if (bodyBytes > 0) read(bytes.subarray(bytes.length - bodyBytes));
   };
   const socket: Socket = connect({
-    ...request.to,
+    ...("socketPath" in to ? { path: to.socketPath } : to),
     signal,
     noDelay: true,
     onread: {
@@ -66,7 +69,7 @@ export function readLasting(request: LastingRequest, { clock, signal, buffer, ta
     if (status === null) reject(new Error("the node has closed the connection"));
     else resolve(status);
   });
-  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`GET ${request.path} HTTP/1.0\r\n${headers.join("")}\r\n`);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`GET ${path} HTTP/1.0\r\n${lines.join("")}\r\n`);
   return promise;
 }
