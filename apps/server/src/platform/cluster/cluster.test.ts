@@ -244,9 +244,9 @@ async function stranger(says: string, path = ""): Promise<{ readonly nodeId: str
 test("an answer that lasts is read as it comes, until its end or the reader's; what is none is an error", async () => {
   const sent = Array.from({ length: 40 }, (_, nth) => Buffer.alloc(nth * 10_000, nth));
   const listener = new Listener("cluster", "127.0.0.1", 0);
-  const server = await ClusterServer.open({
-    ...{ listener, seal: await sealOf("owner"), proxies: new TrustedProxies([]), clock, log: silentLog },
-  });
+  const seal = await sealOf("owner");
+  const proxies = new TrustedProxies([]);
+  const server = await ClusterServer.open({ listener, seal, proxies, clock, log: silentLog });
   closing.push(() => server.server.closeAllConnections());
   server.serve({
     forwarded: (_req, res) => void res.end(),
