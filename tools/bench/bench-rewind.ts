@@ -58,15 +58,21 @@ const LONGEST_TURN = `(() => { benchTurns.isOn = false; return benchTurns.longes
 /** Code for the server: milliseconds, since the last time. */
 const LONGEST_STOP = `(() => { const ms = benchLoop.max / 1e6; benchLoop.reset(); return ms; })()`;
 
-/** Viewers who go back in a session of 12 hours, compared with viewers of its live edge. */
-export async function measureRewind(folder: string, clip: Clip, viewers: number): Promise<Row[]> {
+/** Viewers who go back in a session of 12 hours, compared with viewers of its live edge. Tells each figure as soon as it has it. */
+export async function measureRewind(
+  folder: string,
+  clip: Clip,
+  viewers: number,
+  tell: (...rows: Row[]) => void,
+): Promise<void> {
   const options = { env: { WEIR_RECONNECT_WINDOW_MS: String(10 * 60_000) } };
   const stream = await withServer(folder, (server) => beginSession(server, clip), options);
-  const measure = async (server: BenchServer): Promise<Row[]> => {
+  const measure = async (server: BenchServer): Promise<void> => {
     await makeLonger(folder, stream.sessionId, SEGMENTS);
     const session = await LongSession.open(server, stream, clip);
     try {
-      return [...(await session.measureLists()), ...(await session.measureViewers(viewers))];
+      tell(...(await session.measureLists()));
+      tell(...(await session.measureViewers(viewers)));
     } finally {
       await session.close();
     }

@@ -120,7 +120,8 @@ async function run(): Promise<void> {
       const reordered = await makeClip(2);
       await withServer(folder, async (server) => tell("clips", ...(await measureClips(server, reordered))));
     }
-    if (chosen.has("rewind")) tell("rewind", ...(await measureRewind(folder, clip, Number(options.viewers))));
+    if (chosen.has("rewind"))
+      await measureRewind(folder, clip, Number(options.viewers), (...rows) => tell("rewind", ...rows));
     if (chosen.has("feed")) tell("feed", ...(await measureFeed(clip)));
     if (chosen.has("ladder")) {
       const reordered = await makeClip(2);
