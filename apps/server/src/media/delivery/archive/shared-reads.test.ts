@@ -35,7 +35,7 @@ test("ten thousand who ask for random segments of a session cost one read a segm
       now.count--;
     });
   // Each answers and lets go of its bytes.
-  await Promise.all(Array.from({ length: 10_000 }, (_, n) => ask(`a/${(n * 7919) % 300}`).then(() => {})));
+  await Promise.all(Array.from({ length: 10_000 }, async (_, n) => (await ask(`a/${(n * 7919) % 300}`)).release()));
   expect(read.size).toBe(300);
   expect(Math.max(...read.values())).toBe(1);
   expect(now.most).toBeLessThanOrEqual(32);
@@ -56,4 +56,26 @@ test("what is kept is bounded: the oldest is read again", async () => {
   expect(source.reads).toBe(6);
   await reads.read("a/0", source.read);
   expect(source.reads).toBe(7);
+});
+
+test("the memory of what is not kept any more is used again, once its last reader has it", async () => {
+  const [reads, source] = [new SharedReads(), sourceOf(16 * 1024 * 1024)];
+  const first = await reads.read("a/0", source.read);
+  for (let number = 1; number < 6; number++) (await reads.read(`a/${number}`, source.read)).release();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(Buffer.concat(first.views).equals(Buffer.alloc(16 * 1024 * 1024, 1))).toBe(true);
+  const kept = 4 * 512;
+  expect(reads.pagesInUse).toBe(kept + 512);
+  first.release();
+  expect(reads.pagesInUse).toBe(kept);
+});
+
+test("a read that breaks off keeps no memory", async () => {
+  const reads = new SharedReads();
+  const breaking = async function* () {
+    yield Buffer.alloc(1024 * 1024);
+    throw new Error("the store is away");
+  };
+  await expect(reads.read("a/0", breaking)).rejects.toThrow("the store is away");
+  expect(reads.pagesInUse).toBe(0);
 });

@@ -1,31 +1,76 @@
 import { LRUCache } from "lru-cache";
 import { Turns } from "../../../platform/limits/turns.ts";
 import { SharedWork } from "../../../platform/shared-work.ts";
+import { PageChain, PageMemory } from "../../page-memory.ts";
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_AT_ONCE = 32;
 const MAX_WAITING = 10_000;
 
+/** Bytes that many read. The last who releases them gives their memory back. */
+export class SharedBytes {
+  readonly #chain: PageChain;
+  #holders = 1;
+
+  constructor(chain: PageChain) {
+    this.#chain = chain;
+  }
+
+  get byteLength(): number {
+    return this.#chain.byteLength;
+  }
+
+  /** Valid until `release`. */
+  get views(): readonly Uint8Array[] {
+    return this.#chain.from(0);
+  }
+
+  retain(): void {
+    this.#holders++;
+  }
+
+  release(): void {
+    this.#holders--;
+    if (this.#holders === 0) this.#chain.giveBack();
+  }
+}
+
 /** Reads of segments that many viewers ask for: one for all who ask at the same time, and kept for those who ask soon after, in 64 MB at most. */
 export class SharedReads {
-  readonly #kept = new LRUCache<string, Uint8Array>({
+  /** Of its own: each viewer who goes back reads other segments, and V8 collects everything for every 64 MiB of new buffers. */
+  readonly #memory = new PageMemory();
+  readonly #kept = new LRUCache<string, SharedBytes>({
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: ({ byteLength }) => Math.max(1, byteLength),
+    // Those who have just been answered retain it before.
+    dispose: (bytes) => setImmediate(() => bytes.release()),
   });
-  readonly #reading = new SharedWork<Uint8Array>();
+  readonly #reading = new SharedWork<SharedBytes>();
   readonly #turns = new Turns({ atATime: MAX_AT_ONCE, maxWaiting: MAX_WAITING });
 
-  /** `key` names the same bytes for ever. A read that failed is tried again for the next one who asks. */
-  read(key: string, read: () => AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-    const kept = this.#kept.get(key);
-    if (kept) return Promise.resolve(kept);
-    const readAll = async (): Promise<Uint8Array> => {
-      const pieces: Uint8Array[] = [];
-      for await (const piece of read()) pieces.push(piece);
-      const bytes = Buffer.concat(pieces);
-      this.#kept.set(key, bytes);
-      return bytes;
-    };
-    return this.#reading.run(() => this.#turns.run(readAll), key);
+  /** Pages that somebody reads, or may soon. */
+  get pagesInUse(): number {
+    return this.#memory.pagesInUse;
+  }
+
+  /** `key` names the same bytes for ever. To be released. A read that failed is tried again for the next one who asks. */
+  async read(key: string, read: () => AsyncIterable<Uint8Array>): Promise<SharedBytes> {
+    const bytes =
+      this.#kept.get(key) ?? (await this.#reading.run(() => this.#turns.run(() => this.#readAll(key, read)), key));
+    bytes.retain();
+    return bytes;
+  }
+
+  async #readAll(key: string, read: () => AsyncIterable<Uint8Array>): Promise<SharedBytes> {
+    const chain = new PageChain(this.#memory);
+    try {
+      for await (const piece of read()) chain.append(piece);
+    } catch (error) {
+      chain.giveBack();
+      throw error;
+    }
+    const bytes = new SharedBytes(chain);
+    this.#kept.set(key, bytes);
+    return bytes;
   }
 }

@@ -213,9 +213,10 @@ export class DvrDelivery {
       const bytes = await this.#reads.read(key, () =>
         readFirst(`${rendition}/${row.msn}`, sources, (source) => source.read(rendition, row, range)),
       );
+      onceClosed(res, () => bytes.release());
       // A disk that lost its power may have less than its journal says.
       if (bytes.byteLength !== length) throw new ObjectNotFound(`the whole of ${rendition}/${row.msn}`);
-      return sendBuffers(req, res, typeOf(rendition), caching.immutable, [bytes], place.length);
+      return res.destroyed ? 0 : sendBuffers(req, res, typeOf(rendition), caching.immutable, bytes.views, place.length);
     } catch (error) {
       if (!(error instanceof ObjectNotFound)) throw error;
       sendNotFound(res);
