@@ -19,8 +19,9 @@ const STREAMS = 20;
 const STAGGER_MS = 50;
 const SETTLED_MS = 12_000;
 const ROWS_MS = 60_000;
-/** A copy has its window long before it is measured, and stays for 30 s after it was asked for. */
-const COPIED_MS = 4_000;
+/** Until a copy's window is full, and takes no new memory. A copy stays for 30 s after it was asked for. */
+const FILLED_MS = 28_000;
+const ASKED_AGAIN_MS = 14_000;
 const FOLLOWED_MS = 10_000;
 const FOLLOWED_FEW = 5;
 const FOLLOWED_ALL = 25;
@@ -62,8 +63,8 @@ export async function measureRows(clip: Clip, root = ROOT, version = ""): Promis
 
 /**
  * What it costs both ends that one node keeps copies of another's live windows. Each round measures the same publishers with none, few and all of them
- * followed: what each further stream adds is the slope between few and all, and what few cost beyond it is the price of the first. Nobody watches: one
- * request a stream begins the copy, which stays for longer than it is measured.
+ * followed: what each further stream adds is the slope between few and all, and what few cost beyond it is the price of the first. Nobody watches: a
+ * request now and then keeps the copy, and none comes while it is measured.
  */
 export async function measureFollowing(clip: Clip, rounds: number): Promise<Row[]> {
   await using postgres = await open();
@@ -77,9 +78,11 @@ export async function measureFollowing(clip: Clip, rounds: number): Promise<Row[
           async (follower) => {
             const streams = await publish(owner, clip, false, FOLLOWED_ALL);
             const follow = async (count: number) => {
-              for (const { hlsUrl } of streams.made.slice(0, count))
-                await videoPlaylistUrl(hlsUrl.replace(owner.url, follower.url));
-              await wait(COPIED_MS);
+              for (let passed = 0; passed < FILLED_MS; passed += ASKED_AGAIN_MS) {
+                for (const { hlsUrl } of streams.made.slice(0, count))
+                  await videoPlaylistUrl(hlsUrl.replace(owner.url, follower.url));
+                await wait(ASKED_AGAIN_MS);
+              }
             };
             const found: FollowingCost[] = [];
             // The first round does not count: in it both ends compile what the others run.
