@@ -3,6 +3,11 @@ import { rejectionSentence } from "./srt-rejection.ts";
 
 /** Payload of one SRT live message: seven transport stream packets. */
 const MESSAGE_BYTES = 7 * 188;
+/**
+ * A finished connection whose target confirms nothing more in this time is closed. In live mode libsrt repeats a lost packet only when the target names
+ * it, and the target sees no gap before the last packet (CUDT::checkRexmitTimer).
+ */
+const CONFIRM_WITHIN_MS = 2_000;
 
 export interface SrtCallerEvents {
   connected(): void;
@@ -22,6 +27,8 @@ export class SrtCaller {
   /** How often it seemed to be over before it was connected. */
   #overLooks = 0;
   #isClosing = false;
+  /** What was taken when the last of it was confirmed, while closing. */
+  #confirmed = { bytes: 0, at: 0 };
   #isOver = false;
 
   constructor(srt: Libsrt, socket: number, events: SrtCallerEvents) {
@@ -59,13 +66,14 @@ export class SrtCaller {
       this.#events.connected();
     }
     if (this.#isConnected) this.#send();
-    if (this.#isClosing && this.#queue.length === 0 && this.#srt.unconfirmed(this.#socket) === 0) this.close();
+    if (this.#isClosing && (this.#isAllConfirmed() || this.#confirmsNoMore())) this.close();
   }
 
-  /** Closes the connection after the queued data is sent. */
+  /** Closes the connection after the queued data is sent and confirmed, or the target confirms no more of it. */
   finish(): void {
-    if (this.#isConnected) this.#isClosing = true;
-    else this.close();
+    if (!this.#isConnected) return this.close();
+    this.#isClosing = true;
+    this.#confirmed = { bytes: this.taken, at: performance.now() };
   }
 
   close(): void {
@@ -73,6 +81,16 @@ export class SrtCaller {
     this.#isOver = true;
     this.#queue.length = 0;
     this.#srt.close(this.#socket);
+  }
+
+  #isAllConfirmed(): boolean {
+    return this.#queue.length === 0 && this.#srt.unconfirmed(this.#socket) === 0;
+  }
+
+  #confirmsNoMore(): boolean {
+    const [bytes, now] = [this.taken, performance.now()];
+    if (bytes > this.#confirmed.bytes) this.#confirmed = { bytes, at: now };
+    return now - this.#confirmed.at >= CONFIRM_WITHIN_MS;
   }
 
   #send(): void {

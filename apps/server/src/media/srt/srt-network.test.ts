@@ -126,8 +126,10 @@ async function sendFor(seconds: number, latencyMs: number, streamId: string): Pr
   await using relay = await UdpRelay.open({ target: port, roundTripMs: 60, loss: 0.05 });
   const caller = new Caller(streamId, relay.port, { latencyMs });
   await expect.poll(() => caller.sent, { timeout: (seconds + 20) * 1000 }).toBeGreaterThan(seconds * 100);
-  // Its goodbye is one packet. Without it, libsrt waits for 16 times the round trip and its variance, which a busy machine raises to many seconds.
+  // Nobody repeats the last packet, nor the goodbye, and the losses of the last second are in no report.
   relay.loss = 0;
+  const reported = caller.arrived?.reports.length ?? 0;
+  await expect.poll(() => caller.arrived?.reports.length, { timeout: 10_000 }).toBeGreaterThan(reported + 1);
   caller.stop();
   await expect.poll(() => caller.arrived?.gone, { timeout: 20_000 }).toBe("the publisher closed the connection");
   const { numbers = [], reports = [] } = caller.arrived ?? {};
@@ -163,6 +165,17 @@ net(
   },
   200_000,
 );
+
+net(`a caller whose last packets are lost says goodbye nevertheless${missing}`, async () => {
+  await using relay = await UdpRelay.open({ target: port, roundTripMs: 60, loss: 0, losesOnlyMedia: true });
+  const caller = new Caller("tail", relay.port);
+  await expect.poll(() => caller.arrived?.numbers.length ?? 0).toBeGreaterThan(10);
+  relay.loss = 1;
+  const { sent } = caller;
+  await expect.poll(() => caller.sent).toBeGreaterThan(sent + 10);
+  caller.stop();
+  await expect.poll(() => caller.arrived?.gone, { timeout: 10_000 }).toBe("the publisher closed the connection");
+});
 
 net(`at 30 % loss, reports name late packets within 5 s${missing}`, async () => {
   await using relay = await UdpRelay.open({ target: port, roundTripMs: 60, loss: 0 });

@@ -7,6 +7,8 @@ export interface UdpRelayOptions {
   readonly roundTripMs: number;
   /** Share of the packets to the target that are lost, 0 to 1. */
   readonly loss: number;
+  /** Of SRT, only packets with media are lost: their first bit is 0 (draft-sharabayko-srt, 3). */
+  readonly losesOnlyMedia?: boolean;
   readonly seed?: number;
 }
 
@@ -26,7 +28,9 @@ export class UdpRelay implements AsyncDisposable {
     this.#random = options.seed ?? 28;
     this.#front.on("message", (message, { port }) => {
       this.#sender = port;
-      if (this.#chance() >= this.loss) this.#later(() => this.#back.send(message, options.target, "127.0.0.1"));
+      const mayBeLost = !options.losesOnlyMedia || message.readUInt8() < 0x80;
+      if (!mayBeLost || this.#chance() >= this.loss)
+        this.#later(() => this.#back.send(message, options.target, "127.0.0.1"));
     });
     this.#back.on("message", (message) => {
       const sender = this.#sender;
