@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { TimeRange, TimeSeries } from "../lib/time-series.ts";
+import classes from "./time-chart.module.css";
 
 interface Props {
   readonly series: TimeSeries;
@@ -37,7 +38,7 @@ export function TimeChartDrawing({ series, range, limit, height, format, onPoint
       plot.setScale("x", { min: range.from / 1000, max: range.to / 1000 });
     });
   }, [plot, series, range.from, range.to]);
-  return <div ref={element} />;
+  return <div ref={element} className={classes.drawing} />;
 }
 
 function optionsOf(target: HTMLElement, { limit, height, format, onPoint }: Look): uPlot.Options {
