@@ -88,7 +88,7 @@ export class StoredThings implements AsyncDisposable {
     const found: string[] = [];
     const sizes = new Map<string, number>();
     for (const [key, size] of objects) {
-      const [, , , kind = "", id = "", rest = ""] = /^(v1)\/([^/]+)\/((\w+)\/([^/]+)\/(.*))$/.exec(key) ?? [];
+      const [, kind = "", id = "", rest = ""] = /^v1\/[^/]+\/(\w+)\/([^/]+)\/(.*)$/.exec(key) ?? [];
       const owners = { rec: sessions, asset: assets, transcode: transcodes }[kind];
       if (!owners?.has(id)) found.push(`the object ${key} belongs to nothing`);
       if (kind !== "rec") continue;
