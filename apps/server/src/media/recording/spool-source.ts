@@ -1,6 +1,7 @@
 import { constants, createReadStream } from "node:fs";
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { filePieces } from "../../platform/storage/file-pieces.ts";
 import { type ByteRange, ObjectNotFound } from "../../platform/storage/object-store.ts";
 import type { RecordedSegment, StoredSegment } from "../../ports/index.ts";
 import type { MsnRange, SegmentSource, SessionRendition } from "../stored/session-media.ts";
@@ -35,15 +36,28 @@ export class SpoolSource implements SegmentSource {
     return { track: oldest.track, segments: segments.map(({ rendition: _, track: __, ...segment }) => segment) };
   }
 
-  async *read(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
-    const { span, offset, length } = segment;
+  read(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
+    return this.#read(rendition, segment, range, async function* (path, part) {
+      const fd = await open(path, NO_LINK);
+      yield* createReadStream(path, { ...part, fd }) as AsyncIterable<Buffer>;
+    });
+  }
+
+  pieces(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
+    return this.#read(rendition, segment, range, filePieces);
+  }
+
+  async *#read(
+    rendition: string,
+    { span, offset, length }: StoredSegment,
+    range: ByteRange | undefined,
+    read: typeof filePieces,
+  ): AsyncGenerator<Uint8Array, void> {
     const { start, end } = range ?? { start: 0, end: length - 1 };
     const part = { start: offset + start, end: offset + Math.min(end, length - 1) };
     for (const folder of chaptersFor(await this.#chapters(), span)) {
       try {
-        const path = join(folder, rendition, span);
-        const fd = await open(path, NO_LINK);
-        return yield* createReadStream(path, { ...part, fd }) as AsyncIterable<Buffer>;
+        return yield* read(join(folder, rendition, span), part);
       } catch (error) {
         // In another chapter, or in the object store by now. What was opened is read to its end.
         if (!isMissing(error)) throw error;

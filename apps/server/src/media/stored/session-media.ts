@@ -28,6 +28,8 @@ export interface SegmentSource {
   segments(rendition: string, range: MsnRange): Promise<SessionRendition<StoredSegment> | null>;
   /** The bytes of a segment, or a range of them, which counts from its first byte. Throws `ObjectNotFound` if it is not here any more. */
   read(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncIterable<Uint8Array>;
+  /** As `read`, but a piece is valid only until the next one is asked for; absent where that saves nothing. */
+  pieces?(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncIterable<Uint8Array>;
   /** Null if it is not here. */
   readInit(rendition: string, init: string): Promise<Uint8Array | null>;
 }

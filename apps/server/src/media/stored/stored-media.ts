@@ -1,3 +1,4 @@
+import { filePieces } from "../../platform/storage/file-pieces.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
 import type { MsnRange, SegmentSource, SessionRendition } from "./session-media.ts";
@@ -9,9 +10,9 @@ const MAX_INIT_BYTES = 64 * 1024;
 export class StoredMedia implements SegmentSource {
   readonly place = "store";
   readonly index: MediaIndex;
-  readonly #store: Pick<ObjectStore, "read">;
+  readonly #store: Pick<ObjectStore, "read" | "pathOf">;
 
-  constructor(index: MediaIndex, store: Pick<ObjectStore, "read">) {
+  constructor(index: MediaIndex, store: Pick<ObjectStore, "read" | "pathOf">) {
     this.index = index;
     this.#store = store;
   }
@@ -26,6 +27,18 @@ export class StoredMedia implements SegmentSource {
   read(rendition: string, { span, offset, length }: StoredSegment, range?: ByteRange): AsyncIterable<Uint8Array> {
     const { start, end } = range ?? { start: 0, end: length - 1 };
     return this.readSpan(rendition, span, { start: offset + start, end: offset + Math.min(end, length - 1) });
+  }
+
+  async *pieces(
+    rendition: string,
+    segment: StoredSegment,
+    range: ByteRange = { start: 0, end: segment.length - 1 },
+  ): AsyncGenerator<Uint8Array, void> {
+    const { span, offset } = segment;
+    const path = await this.#store.pathOf?.(this.keyOf(rendition, span));
+    if (path === undefined) yield* this.read(rendition, segment, range);
+    else
+      yield* filePieces(path, { start: offset + range.start, end: offset + Math.min(range.end, segment.length - 1) });
   }
 
   /** Throws `ObjectNotFound`. */

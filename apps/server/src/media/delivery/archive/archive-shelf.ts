@@ -27,7 +27,7 @@ export class ArchiveShelf {
   readonly #clock: Clock;
   readonly #catalogue: Pick<MediaCatalogue, "mediaIndex" | "noteMp4Size">;
   readonly #slices: Slices;
-  readonly #store: Pick<ObjectStore, "read">;
+  readonly #store: Pick<ObjectStore, "read" | "pathOf">;
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: MAX_SEGMENTS,
     sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(1, media.segments)),
@@ -39,7 +39,7 @@ export class ArchiveShelf {
   constructor(
     clock: Clock,
     catalogue: Pick<MediaCatalogue, "mediaIndex" | "noteMp4Size">,
-    store: Pick<ObjectStore, "read">,
+    store: Pick<ObjectStore, "read" | "pathOf">,
   ) {
     this.#clock = clock;
     this.#catalogue = catalogue;

@@ -211,7 +211,9 @@ export class DvrDelivery {
       const key = `${sessionId}/${rendition}/${segment.msn}${isKeyframe ? "/keyframe" : ""}`;
       const range = { start: 0, end: length - 1 };
       const bytes = await this.#reads.read(key, () =>
-        readFirst(`${rendition}/${row.msn}`, sources, (source) => source.read(rendition, row, range)),
+        readFirst(`${rendition}/${row.msn}`, sources, (source) =>
+          source.pieces ? source.pieces(rendition, row, range) : source.read(rendition, row, range),
+        ),
       );
       onceClosed(res, () => bytes.release());
       // A disk that lost its power may have less than its journal says.
