@@ -99,6 +99,7 @@ describe("publishing", () => {
 describe("the reconnect window", () => {
   it("a publisher back within it goes on with the session, clear of every name used", async () => {
     const { grant, start } = await publish();
+    const startedAtMs = now();
     await tell(kit.domains, segment(grant, start.sessionId, 1), ended(grant, "source-lost"));
     expect(await read()).toMatchObject({
       isActive: true,
@@ -108,6 +109,7 @@ describe("the reconnect window", () => {
     const back = await publish();
     expect(back.start).toEqual({
       sessionId: start.sessionId,
+      startedAtMs,
       previousEpoch: grant.epoch,
       previousPlace: null,
       record: true,

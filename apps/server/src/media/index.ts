@@ -170,7 +170,7 @@ export class MediaPlane implements HeldSessions {
 
   #openDvr(
     { projectId, streamId }: PublishGrant,
-    { sessionId, dvrSeconds, record, resume }: SessionStart,
+    { sessionId, startedAtMs, dvrSeconds, record, resume }: SessionStart,
   ): SessionDvr | null {
     const { clock, log, store, catalogue } = this.#settings;
     if (dvrSeconds === null) return null;
@@ -178,6 +178,7 @@ export class MediaPlane implements HeldSessions {
     const stored = new StoredMedia(emptyIndex(projectId, sessionId), store);
     const dvr = new SessionDvr({
       windowSeconds: dvrSeconds,
+      startedAtMs,
       sources: record ? [spool, stored] : [spool],
       isInRecording: async () => {
         try {

@@ -69,6 +69,8 @@ export interface LadderProfile {
 /** The session that a publisher's first keyframe or audio packet started or continued. */
 export interface SessionStart {
   readonly sessionId: string;
+  /** Of the session, in ms since the epoch. */
+  readonly startedAtMs: number;
   /** Null for a new session. */
   readonly resume: TimelinePosition | null;
   /** The epoch of the session's last owner, on any node: who has the session of that epoch goes on exactly where it is. Null for a new session. */

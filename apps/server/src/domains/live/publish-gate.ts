@@ -105,7 +105,16 @@ export class StreamPublishGate implements PublishGate {
       Object.assign(stream, { state: next.state, sessionId: session.id, reconnectUntil: null });
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
-      const { id: sessionId, position: resume, previousEpoch, last, record, dvrSeconds, profiles } = session;
+      const {
+        id: sessionId,
+        startedAtMs,
+        position: resume,
+        previousEpoch,
+        last,
+        record,
+        dvrSeconds,
+        profiles,
+      } = session;
       const kept =
         record || dvrSeconds !== null ? recordedProfiles(record ? stream.recordingSpec : null, profiles) : [];
 
@@ -122,6 +131,7 @@ export class StreamPublishGate implements PublishGate {
       const { slate } = stream;
       const start = {
         sessionId,
+        startedAtMs,
         resume,
         previousEpoch,
         previousPlace,

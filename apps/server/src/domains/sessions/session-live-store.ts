@@ -38,6 +38,7 @@ export interface SessionSeed extends SessionOwner {
 
 export interface OpenSession {
   readonly id: string;
+  readonly startedAtMs: number;
   readonly record: boolean;
   /** How far viewers can go back; null if they cannot. */
   readonly dvrSeconds: number | null;
@@ -90,7 +91,7 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
     )
     .selectNoFrom(lastSession(sql`${streamId}::uuid`, id).as("last"))
     .executeTakeFirstOrThrow();
-  return { id, record, dvrSeconds, profiles, position: null, previousEpoch: null, last };
+  return { id, startedAtMs: at, record, dvrSeconds, profiles, position: null, previousEpoch: null, last };
 }
 
 export interface Resume extends SessionOwner {
@@ -142,6 +143,7 @@ export async function resumeSession(
     )
     .selectFrom("resumed")
     .select([
+      "created_at",
       "record",
       "dvr_seconds",
       "profiles",
@@ -157,6 +159,7 @@ export async function resumeSession(
     .executeTakeFirstOrThrow();
   return {
     id,
+    startedAtMs: Number(row.created_at),
     record: row.record,
     dvrSeconds: row.dvr_seconds,
     profiles: row.profiles,

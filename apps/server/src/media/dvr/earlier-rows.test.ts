@@ -24,9 +24,12 @@ const row = (rendition: string, msn: number): RecordedSegment => ({
 
 test("while the index cannot be read, rows are not kept from try to try: the spool or the index has them", async () => {
   const clock = new ManualClock();
-  const dvr = new SessionDvr({ windowSeconds: 60, sources: [], isInRecording: async () => false });
+  const dvr = new SessionDvr({ windowSeconds: 60, startedAtMs: 5, sources: [], isInRecording: async () => false });
   const tries: (readonly RecordedSegment[])[] = [[row("a", 1)], [row("a", 1), row("a", 2)]];
   let answered = 0;
+  dvr.awaitEarlier();
+  // Viewers who come meanwhile learn that they can go back.
+  expect(dvr.sessionData).toEqual({ "weir.dvr": "since=5,seconds=60" });
   const loading = loadEarlier(dvr, {
     ...{ clock, log: silentLog, slices: new Slices(clock), sessionId: "s", signal: new AbortController().signal },
     readSpool: () => [tries[answered] ?? []],
@@ -63,6 +66,7 @@ test("half a day in four renditions is read, and written for the first time, in 
   while (turns.length < 5 && !turns.some((ms) => ms < 20)) {
     const dvr = new SessionDvr({
       windowSeconds: Number.POSITIVE_INFINITY,
+      startedAtMs: 0,
       sources: [],
       isInRecording: async () => false,
     });
@@ -79,6 +83,7 @@ test("what is in the spool and in the store is there once; a rung has its own se
   const clock = new ManualClock();
   const dvr = new SessionDvr({
     windowSeconds: Number.POSITIVE_INFINITY,
+    startedAtMs: 0,
     sources: [],
     isInRecording: async () => false,
   });

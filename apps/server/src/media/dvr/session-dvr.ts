@@ -25,6 +25,8 @@ export const DVR_I_FRAMES = "dvr-iframes.m3u8";
 export interface SessionDvrSettings {
   /** How far viewers can go back. */
   readonly windowSeconds: number;
+  /** When the session began, in ms since the epoch. */
+  readonly startedAtMs: number;
   /** Where segments are after the live window, in the order in which they pass through. */
   readonly sources: readonly SegmentSource[];
   /** Whether viewers of the ended session have all they get in its recording. Never rejects. */
@@ -66,15 +68,15 @@ export class SessionDvr {
     return this.#isReady;
   }
 
-  /** What the multivariant playlists tell players of going back; nothing while that is not known. */
+  /** What the multivariant playlists tell players of going back. Players read them once, many of them in the moment after a restart. */
   get sessionData(): Readonly<Record<string, string>> {
-    if (!this.#isReady) return {};
+    const { windowSeconds, startedAtMs } = this.#settings;
     const [list] = this.#lists.values();
     // Before the first segment is closed, the session has just begun.
     const [first] = this.#outputs.renditions;
-    const since = list?.sinceMs ?? (first?.listed[0] ?? first?.open)?.programDateTimeMs ?? null;
-    if (since === null) return {};
-    return { [SESSION_DATA]: `since=${Math.floor(since)},seconds=${this.#settings.windowSeconds}` };
+    const open = (first?.listed[0] ?? first?.open)?.programDateTimeMs ?? startedAtMs;
+    const since = this.#isReady ? (list?.sinceMs ?? open) : startedAtMs;
+    return { [SESSION_DATA]: `since=${Math.floor(since)},seconds=${windowSeconds}` };
   }
 
   has(rendition: string): boolean {

@@ -50,6 +50,7 @@ export class FakePublishGate implements PublishGate {
       previousEpoch,
       previousPlace: null,
       sessionId: `session-${++this.#sessions}`,
+      startedAtMs: 0,
       resume: null,
       lastTargetDuration: null,
       lastSound: null,
