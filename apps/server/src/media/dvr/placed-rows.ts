@@ -1,6 +1,6 @@
 import { spanName } from "../stored/layout.ts";
 import type { PlacedSegment } from "./dvr-list.ts";
-import { Names, spanMsnOf } from "./segment-block.ts";
+import { type DvrPlace, Names, spanMsnOf } from "./segment-block.ts";
 
 /** Numbers of a row. */
 const WIDTH = 11;
@@ -57,15 +57,18 @@ export class PlacedRows {
   }
 
   #at(row: number): PlacedSegment {
-    const numbers = this.#numbers.subarray(row * WIDTH, (row + 1) * WIDTH);
-    const [msn = 0, startSeconds = 0, seconds = 0, programDateTimeMs = 0, flags = 0, init = 0] = numbers;
-    const [epoch = 0, spanMsn = 0, offset = 0, length = 0, keyframeBytes = 0] = numbers.subarray(6);
+    const number = (field: number): number => this.#numbers[row * WIDTH + field] ?? 0;
+    const [flags, init, epoch] = [number(4), number(5), number(6)];
+    const place = (): DvrPlace => ({
+      ...{ epoch, span: spanName(epoch, number(7)) },
+      ...{ offset: number(8), length: number(9), keyframeBytes: number(10) },
+    });
     return {
-      ...{ msn, startSeconds, seconds, programDateTimeMs },
+      ...{ msn: number(0), startSeconds: number(1), seconds: number(2), programDateTimeMs: number(3) },
       discontinuity: (flags & DISCONTINUITY) !== 0,
       isIndependent: (flags & INDEPENDENT) !== 0,
       init: init === 0 ? null : this.#inits.at(init),
-      place: flags & HAS_PLACE ? { epoch, span: spanName(epoch, spanMsn), offset, length, keyframeBytes } : null,
+      place: flags & HAS_PLACE ? place() : null,
     };
   }
 
