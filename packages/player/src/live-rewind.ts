@@ -17,7 +17,8 @@ function edgeOf({ live, edge, age, targetduration, partHoldBack, holdBack }: Lev
 
 /** The list of the address to go back by has other moments than the playlist said, when the source was away. */
 const WRONG_BY_SECONDS = 0.5;
-const AT_THE_BEGINNING_SECONDS = 0.01;
+/** Sound may begin a few frames behind the first picture, and a browser that seeks to before it waits. */
+const AT_THE_BEGINNING_SECONDS = 0.1;
 
 /** What a live playback shares with this. */
 export interface Placed {
@@ -98,7 +99,9 @@ export class LiveRewind {
 
   #positionOf(fromMs: number | null): number | null {
     if (fromMs === null) return this.#hls?.liveSyncPosition ?? null;
-    return positionOf(this.#hls?.latestLevelDetails?.fragments ?? [], fromMs);
+    const fragments = this.#hls?.latestLevelDetails?.fragments ?? [];
+    const position = positionOf(fragments, fromMs);
+    return position === null ? null : Math.max(position, (fragments[0]?.start ?? 0) + AT_THE_BEGINNING_SECONDS);
   }
 
   #timelineAtEdge(window: RewindWindow): LiveTimeline | null {

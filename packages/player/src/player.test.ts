@@ -232,12 +232,29 @@ describe("a live stream that viewers can go back in", () => {
     moveTo(range, 15);
     const back = await playing(2);
     const fragments = [{ start: 0, duration: 60, programDateTime: SINCE }];
-    Object.defineProperty(video, "readyState", { value: HTMLMediaElement.HAVE_ENOUGH_DATA });
+    Object.defineProperty(video, "readyState", { value: 4 });
     Object.assign(back, { latestLevelDetails: { fragments, live: false, edge: 60 } });
     video.currentTime = 15;
     vi.advanceTimersByTime(500);
     moveTo(range, 59);
     expect([FakeHls.made.length, video.currentTime]).toEqual([2, 59]);
+  });
+
+  it("goes to the first moment where picture and sound have begun, and keeps the moment when a newer token comes", async () => {
+    const { range, video, player } = await atTheEdge();
+    moveTo(range, 15);
+    const back = await playing(2);
+    const fragments = [{ start: 4, duration: 60, programDateTime: SINCE }];
+    Object.defineProperty(video, "readyState", { value: 4 });
+    Object.assign(back, { latestLevelDetails: { fragments, live: true, edge: 64, age: 0, targetduration: 2 } });
+    video.currentTime = 19;
+    vi.advanceTimersByTime(500);
+    moveTo(range, 0);
+    expect(video.currentTime).toBeCloseTo(4.1);
+    video.currentTime = 24;
+    player.moveTo(`${SRC}?jwt=newer`);
+    const renewed = await playing(3);
+    expect([renewed.source, renewed.config.startPosition]).toEqual([`${SRC}?jwt=newer&dvr=1`, 20]);
   });
 
   it("goes on where a viewer paused it, and at the edge when the viewer asks for that", async () => {
