@@ -77,7 +77,7 @@ async function rootOf(closing: AsyncDisposableStack): Promise<string | undefined
 
 async function checkOutFor(commit: string, closing: AsyncDisposableStack): Promise<string> {
   if (!hasCommit(commit)) throw new Error(`the history here has no commit ${commit}: fetch it, or leave --from out`);
-  const root = await checkOut(commit);
+  const root = await checkOut(commit, "own");
   closing.defer(() => rm(root, { recursive: true, force: true }));
   return root;
 }
@@ -104,6 +104,8 @@ async function upgrade(world: World, root = OWN_ROOT): Promise<void> {
 
 /** Everything at once, faults until the time is over, and a look at what was promised. */
 async function campaign(world: World): Promise<void> {
+  // The queue of jobs has begun its workers.
+  await expect.poll(() => world.stored.hasDone(SWEEP), { timeout: SETTLED_WITHIN_MS, interval: 500 }).toBe(true);
   const holdings = await holdingsOf(world);
   await using scene = new AsyncDisposableStack();
   const cast = await assemble(world, scene, SEED);

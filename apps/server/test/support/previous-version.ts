@@ -19,12 +19,14 @@ export async function checkOutPreviousVersion(): Promise<PreviousVersion | null>
   return tag ? { tag, root: await checkOut(tag) } : null;
 }
 
-/** What a commit has, in a new folder with the current dependencies. */
-export async function checkOut(commit: string): Promise<string> {
+/** What a commit has, in a new folder, with the current dependencies or with those of its own, which npm gets. */
+export async function checkOut(commit: string, dependencies: "current" | "own" = "current"): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "weir-previous-"));
   const archive = execFileSync("git", ["archive", commit], { cwd: ROOT, maxBuffer: 1 << 30 });
   execFileSync("tar", ["-x", "-C", root], { input: archive });
-  await linkModules(root);
+  if (dependencies === "current") await linkModules(root);
+  // No script is run, nor needed where the database is another one.
+  else execFileSync("npm", ["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: root });
   return root;
 }
 
