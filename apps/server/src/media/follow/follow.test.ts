@@ -306,7 +306,14 @@ test("a node that comes back is told what it lacks, and one whose stream moved h
     openMediaMemory().parts,
     clock,
   );
-  for (const message of first.messages) copy.take(message);
+  // Viewers are answered when there is something of each rendition.
+  const begun = first.messages.map((message) => {
+    copy.take(message);
+    return copy.hasBegun;
+  });
+  const offered = first.messages.findIndex(({ kind }) => kind === "offered");
+  const sound = first.messages.findIndex((message) => message.kind === "part" && message.of === "audio");
+  expect([begun.indexOf(true), offered < sound]).toEqual([sound, true]);
   first.destroy();
   until(10);
   const second = new Reader();

@@ -80,6 +80,12 @@ export class FollowedSession {
     });
   }
 
+  /** There is something of each rendition that viewers may choose: a list without any is one that some players give up. */
+  get hasBegun(): boolean {
+    const { listed } = this;
+    return listed.length > 0 && listed.every(({ rendition }) => rendition.newestPart !== null);
+  }
+
   playlist(name: string): LivePlaylist | undefined {
     return this.#copies.get(name)?.playlist;
   }

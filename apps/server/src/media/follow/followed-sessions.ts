@@ -176,6 +176,7 @@ class Following implements HeldCopy {
   #connection: AbortController | null = null;
   #joined: Promise<FollowedSession | undefined> | null = null;
   #onJoined: () => void = () => {};
+  #hasJoined = false;
   #isRefused = false;
   #heldUntil = Number.NEGATIVE_INFINITY;
 
@@ -205,7 +206,7 @@ class Following implements HeldCopy {
   use(place: NodePlace): FollowedSession | undefined | Promise<FollowedSession | undefined> {
     this.#usedAt = this.#settings.clock.monotonic();
     this.#place = place;
-    if (this.session) return this.session;
+    if (this.session && this.#hasJoined) return this.session;
     this.#joined ??= this.#join();
     return this.#joined;
   }
@@ -249,6 +250,8 @@ class Following implements HeldCopy {
     await promise;
     late.cancel();
     this.#joined = null;
+    // Sound that was announced may never come.
+    this.#hasJoined = this.session !== null;
     return this.session ?? undefined;
   }
 
@@ -302,7 +305,7 @@ class Following implements HeldCopy {
     const { clock } = this.#settings;
     const read = windowTaker((message) => {
       this.take(message);
-      if (message.kind === "offered" && message.renditions.length > 0) this.#onJoined();
+      if (this.#joined && this.session?.hasBegun) this.#onJoined();
     });
     return (bytes) => {
       this.#heardAt = clock.monotonic();
@@ -315,6 +318,7 @@ class Following implements HeldCopy {
     const { memory, clock } = this.#settings;
     this.session = FollowedSession.of(left, memory, clock);
     this.#sessions.set(left.sessionId, this.session);
+    this.#hasJoined = true;
     this.#heldUntil = Number.POSITIVE_INFINITY;
     void left.whole().then(() => {
       this.#heldUntil = Math.min(this.#heldUntil, clock.monotonic());
