@@ -142,15 +142,18 @@ test("a service is installed, has TLS by Caddy, is upgraded, and goes back to it
   expect(await follow(again)).toMatch(/newer/);
 });
 
-test("the systemd unit is valid, and exposes as little as stated", async () => {
-  const unit = join(root, "weir.service");
-  const shipped = readFileSync(join(REPOSITORY, "deploy/systemd/weir.service"), "utf8");
-  writeFileSync(unit, shipped.replaceAll("/opt/weir/", REPOSITORY).replace("User=weir", "User=daemon"));
-  const verified = await run("systemd-analyze", ["verify", "--man=no", unit]);
-  expect(verified.stderr).toBe("");
-  // In tenths. The rest is what decoders' own namespaces need.
-  await run("systemd-analyze", ["security", "--offline=true", "--threshold=50", unit]);
-});
+test.each(["weir.service", "weir@.service"])(
+  "the systemd unit %s is valid, and exposes as little as stated",
+  async (name) => {
+    const unit = join(root, name);
+    const shipped = readFileSync(join(REPOSITORY, "deploy/systemd", name), "utf8");
+    writeFileSync(unit, shipped.replaceAll("/opt/weir/", REPOSITORY).replace("User=weir", "User=daemon"));
+    const verified = await run("systemd-analyze", ["verify", "--man=no", unit]);
+    expect(verified.stderr).toBe("");
+    // In tenths. The rest is what decoders' own namespaces need.
+    await run("systemd-analyze", ["security", "--offline=true", "--threshold=50", unit]);
+  },
+);
 
 test("the alerts for Prometheus are YAML, each with an expression, what is wrong, and a remedy (needs python3-yaml)", async () => {
   const file = join(REPOSITORY, "deploy/prometheus/weir-alerts.yml");

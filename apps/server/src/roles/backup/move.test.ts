@@ -16,6 +16,7 @@ import { createTestDatabase, type TestDatabase } from "../../platform/postgres/p
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { S3ObjectStore } from "../../platform/storage/s3-object-store.ts";
 import { startS3TestServer } from "../../platform/storage/s3-test-server.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { makeTestFolder } from "../../platform/test-folder-rig.ts";
 import { readConfig } from "../config.ts";
 import { inWords } from "./in-words.ts";
@@ -270,4 +271,15 @@ test("rows that were moved before the old server ran once more are not taken for
   await using client = await connected(target.address);
   await client.query(`comment on table migration is 'moved by ${id} 0123456789abcdef'`);
   await expect(moved(bucket)).rejects.toThrow("the server has run since");
+});
+
+test("a full disk, a lost database and a bucket without an answer are said in a sentence; a bug is not", () => {
+  const failure = (values: object) => () => inWords("weir move")(Object.assign(new Error("it broke"), values));
+  expect(failure({ code: "ENOSPC", path: "/data/rows" })).toThrow("no space left on the disk of /data/rows: make room");
+  expect(failure({ errcode: 13 })).toThrow("no space left on the disk: make room there, then repeat weir move");
+  expect(failure({ code: "ECONNRESET" })).toThrow("the connection to the database was lost (it broke)");
+  expect(() => inWords("weir move")(new StoreFailed("read", "v1/a", { error: new Error("gone") }))).toThrow(
+    "see that it can be reached, then repeat weir move",
+  );
+  expect(failure({ code: "ENOENT", path: "/data/rows" })).toThrow(/^it broke$/);
 });
