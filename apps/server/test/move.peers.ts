@@ -132,7 +132,7 @@ test("a data folder with recordings and assets moves through kills to PostgreSQL
   expect(await running.exited).toBe(1);
   expect(running.err()).toContain(`a server runs on ${weir.dataFolder}: stop it first`);
   await weir.stop();
-  const { WEIR_DATA_DIR } = first.env;
+  const { WEIR_DATA_DIR = "" } = first.env;
   const isUnfinished = () => existsSync(join(WEIR_DATA_DIR, "restoring.json"));
   let killed = 0;
   for (const ms of KILLS_AT_MS) {
