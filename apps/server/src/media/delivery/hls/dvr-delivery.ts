@@ -200,8 +200,9 @@ export class DvrDelivery {
       return 0;
     }
     // Who scrubs asks for first pictures alone, a twentieth of the bytes.
-    const isKeyframe = req.headers.range === `bytes=0-${(place.keyframeBytes ?? 0) - 1}`;
-    const length = isKeyframe ? (place.keyframeBytes ?? 0) : place.length;
+    const { keyframeBytes = 0 } = place;
+    const isKeyframe = keyframeBytes > 0 && req.headers.range === `bytes=0-${keyframeBytes - 1}`;
+    const length = isKeyframe ? keyframeBytes : place.length;
     if (!this.#begin(res, client, length)) {
       sendBusy(res, "too many concurrent downloads");
       return 0;
