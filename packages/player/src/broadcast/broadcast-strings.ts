@@ -43,6 +43,7 @@ export const broadcastStrings = {
     other: { title: "The browser could not open the camera, screen or microphone.", body: "" },
   },
   retry: "Try again",
+  kept: (problem: string) => `${problem} The broadcast goes on with what it had.`,
   leave: "The broadcast ends when you leave this page.",
   unreached:
     "The server answers, but no video reaches it: a firewall may block WebRTC (UDP). Try another network, or broadcast with an encoder over RTMP.",

@@ -12,6 +12,8 @@ export interface BroadcastShown {
   readonly devices: CaptureDevices;
   readonly media: MediaStream | null;
   readonly isMuted: boolean;
+  /** Whether the microphone can be chosen: a broadcast that began without sound has none. */
+  readonly mayHaveSound: boolean;
   /** Whether the broadcast may begin. */
   readonly mayBegin: boolean;
   readonly canShareScreen: boolean;
@@ -84,13 +86,11 @@ export class BroadcastView {
     this.#part(".w-broadcast-mute").textContent = isMuted ? text.unmute : text.mute;
   }
 
-  /** The sources of a broadcast stay as they are. */
-  #showChoices({ state, choice, devices, canShareScreen }: BroadcastShown): void {
+  #showChoices({ state, choice, devices, canShareScreen, mayHaveSound }: BroadcastShown): void {
     const isThere = state !== "unsupported";
     const offer = (name: string, isOffered: boolean, options: readonly Choice[], value: string): void => {
       const select = this.#select(name);
       this.#part(`[data-choice="${name}"]`).hidden = !isOffered;
-      select.disabled = isOn(state);
       const now = options.map(optionOf);
       const isSame = now.length === select.options.length && now.every((one, at) => isEqual(one, select.options[at]));
       if (!isSame) select.replaceChildren(...now);
@@ -105,6 +105,7 @@ export class BroadcastView {
     offer("camera", isThere && choice.source === "camera", listed(devices.cameras), choice.camera ?? "");
     const microphones = [...listed(devices.microphones), { value: NO_MICROPHONE, label: text.noMicrophone }];
     offer("microphone", isThere, microphones, choice.microphone ?? "");
+    this.#select("microphone").disabled = !mayHaveSound;
   }
 
   #showCaptureProblem({ state, captureProblem }: BroadcastShown): void {

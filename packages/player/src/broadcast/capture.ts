@@ -32,17 +32,36 @@ export function canShareScreen(): boolean {
 }
 
 /** Rejects with the browser's reason where the person, or the browser, does not allow it. */
-export async function capture({ source, camera, microphone }: CaptureChoice): Promise<MediaStream> {
+export async function capture(choice: CaptureChoice): Promise<MediaStream> {
+  const audio = soundOf(choice);
+  if (choice.source === "camera") return navigator.mediaDevices.getUserMedia({ audio, video: cameraOf(choice) });
+  const picture = await capturePicture(choice);
+  return new MediaStream([...picture, ...(await captureSound(choice).catch(() => []))]);
+}
+
+/** The picture alone; rejects like `capture`. */
+export async function capturePicture(choice: CaptureChoice): Promise<MediaStreamTrack[]> {
   const { mediaDevices } = navigator;
-  const audio = microphone === null || microphone === NO_MICROPHONE ? true : { deviceId: { exact: microphone } };
-  const hasAudio = microphone !== NO_MICROPHONE;
-  if (source === "camera") {
-    const device = camera === null ? {} : { deviceId: { exact: camera } };
-    return mediaDevices.getUserMedia({ audio: hasAudio && audio, video: { ...PICTURE, ...device } });
-  }
-  const screen = await mediaDevices.getDisplayMedia({ video: PICTURE, audio: false });
-  const voice = hasAudio ? await mediaDevices.getUserMedia({ audio }).catch(() => null) : null;
-  return new MediaStream([...screen.getVideoTracks(), ...(voice?.getAudioTracks() ?? [])]);
+  const media =
+    choice.source === "camera"
+      ? await mediaDevices.getUserMedia({ audio: false, video: cameraOf(choice) })
+      : await mediaDevices.getDisplayMedia({ video: PICTURE, audio: false });
+  return media.getVideoTracks();
+}
+
+/** The sound alone, none where that was chosen; rejects like `capture`. */
+export async function captureSound(choice: CaptureChoice): Promise<MediaStreamTrack[]> {
+  const audio = soundOf(choice);
+  if (audio === false) return [];
+  return (await navigator.mediaDevices.getUserMedia({ audio })).getAudioTracks();
+}
+
+const cameraOf = ({ camera }: CaptureChoice): MediaTrackConstraints =>
+  camera === null ? PICTURE : { ...PICTURE, deviceId: { exact: camera } };
+
+function soundOf({ microphone }: CaptureChoice): boolean | MediaTrackConstraints {
+  if (microphone === NO_MICROPHONE) return false;
+  return microphone === null ? true : { deviceId: { exact: microphone } };
 }
 
 /** The names are those that browsers give to `DOMException`s of a capture. */

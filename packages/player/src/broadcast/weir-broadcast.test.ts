@@ -7,12 +7,15 @@ import type { WeirBroadcast } from "./weir-broadcast.ts";
 const camera = vi.fn<(wanted: MediaStreamConstraints) => Promise<MediaStream>>();
 const screen = vi.fn<() => Promise<MediaStream>>();
 const devices = new EventTarget();
+/** Sends another track. */
+const replaceTrack = vi.fn(async () => {});
 
 beforeEach(() => {
   camera.mockReset();
   screen.mockReset();
   vi.stubGlobal("isSecureContext", true);
-  vi.stubGlobal("RTCPeerConnection", EventTarget);
+  vi.stubGlobal("RTCPeerConnection", FakePeer);
+  replaceTrack.mockClear();
   vi.stubGlobal("MediaStream", FakeMedia);
   const mediaDevices = Object.assign(devices, {
     getUserMedia: camera,
@@ -30,12 +33,32 @@ function open(attributes: Readonly<Record<string, string>> = {}): WeirBroadcast 
   return element;
 }
 
+/** A connection that never gets as far as an offer. */
+class FakePeer extends EventTarget {
+  addTransceiver(track: unknown) {
+    return { sender: { track, getParameters: () => ({}), setParameters: async () => {}, replaceTrack } };
+  }
+
+  setLocalDescription(): Promise<void> {
+    return new Promise(() => {});
+  }
+
+  close(): void {}
+}
+
 /** Holds tracks, which those of happy-dom do not. */
 class FakeMedia extends MediaStream {
-  constructor(tracks: readonly { readonly kind: string }[]) {
+  constructor(given: readonly { readonly kind: string }[]) {
     super();
+    let tracks = given;
     const of = (kind: string) => tracks.filter((track) => track.kind === kind);
     Object.assign(this, {
+      addTrack: (track: { readonly kind: string }) => {
+        tracks = [...tracks, track];
+      },
+      removeTrack: (track: unknown) => {
+        tracks = tracks.filter((each) => each !== track);
+      },
       getTracks: () => tracks,
       getVideoTracks: () => of("video"),
       getAudioTracks: () => of("audio"),
@@ -152,4 +175,42 @@ it("a disabled element and one without a stream key do not begin, and say what s
   element.toggleAttribute("disabled", true);
   element.start();
   expect([mayBegin(element), states]).toEqual([false, ["asking", "ready"]]);
+});
+
+it("another camera takes the place of the one before while the broadcast goes on, and one that is refused does not", async () => {
+  const first = picture();
+  camera.mockResolvedValueOnce(first.media);
+  const element = open();
+  await vi.waitFor(() => expect(part(element, '[data-choice="camera"]').textContent).toContain("The other camera"));
+  element.start();
+  expect(element.state).toBe("connecting");
+
+  camera.mockRejectedValueOnce(Object.assign(new Error(), { name: "NotReadableError" }));
+  choose(element, "camera", "c2");
+  const kept = "The camera or microphone cannot be opened. The broadcast goes on with what it had.";
+  await vi.waitFor(() => expect(shown(element)).toContain(kept));
+  expect(part<HTMLSelectElement>(element, '[data-choice="camera"] select').value).toBe("");
+  expect([first.track.stop.mock.calls.length, element.media?.getTracks()]).toEqual([0, [first.track]]);
+
+  const second = picture();
+  camera.mockResolvedValueOnce(second.media);
+  choose(element, "camera", "c2");
+  await vi.waitFor(() => expect(element.media?.getTracks()).toEqual([second.track]));
+  expect(camera).toHaveBeenLastCalledWith(expect.objectContaining({ audio: false }));
+  expect([first.track.stop.mock.calls.length, second.track.stop.mock.calls.length]).toEqual([1, 0]);
+  expect(replaceTrack.mock.calls).toEqual([[second.track]]);
+  expect([element.media, shown(element)]).toEqual([first.media, expect.not.stringContaining(kept)]);
+  // Its end is the end of the broadcast, as that of the first would have been.
+  second.track.dispatchEvent(new Event("ended"));
+  expect([element.state, element.media]).toEqual(["blocked", null]);
+});
+
+it("a broadcast that began without sound stays without", async () => {
+  camera.mockResolvedValueOnce(picture().media);
+  const element = open();
+  await vi.waitFor(() => expect(mayBegin(element)).toBe(true));
+  const microphone = part<HTMLSelectElement>(element, '[data-choice="microphone"] select');
+  expect(microphone.disabled).toBe(false);
+  element.start();
+  expect(microphone.disabled).toBe(true);
 });

@@ -1,11 +1,12 @@
 import { OWN_SERVER } from "../own-server.ts";
 import { sheetOf } from "../style-sheet.ts";
 import css from "./broadcast.css?inline";
+import { broadcastStrings as text } from "./broadcast-strings.ts";
 import { type BroadcastState, BroadcastView, isOn } from "./broadcast-view.ts";
 import { type CaptureChoice, type CaptureDevices, type CaptureProblem, canCapture, canShareScreen } from "./capture.ts";
 import { CaptureSession } from "./capture-session.ts";
 import { meterAudio } from "./level-meter.ts";
-import { type BroadcastFigures, publishMedia } from "./whip-publisher.ts";
+import { type BroadcastFigures, type Publishing, publishMedia } from "./whip-publisher.ts";
 
 /** `detail` of the event `statechange`. */
 export interface BroadcastStateChange {
@@ -38,6 +39,9 @@ export class WeirBroadcast extends (globalThis.HTMLElement ?? (Object as never a
   #figures: BroadcastFigures | null = null;
   #isMuted = false;
   #isAsking = false;
+  #published: Publishing | null = null;
+  /** Whether the broadcast began with sound: it can have another microphone, or none for a time. */
+  #hasSound = false;
 
   /** What the broadcaster sees now. */
   get state(): BroadcastState {
@@ -88,7 +92,10 @@ export class WeirBroadcast extends (globalThis.HTMLElement ?? (Object as never a
     if (!canCapture()) return this.#enter("unsupported");
     window.addEventListener("pagehide", () => this.stop(), { signal });
     const listener = {
-      onMedia: (media: MediaStream) => this.#take(media),
+      onMedia: () => {
+        this.#takeSound();
+        this.#enter("ready");
+      },
       onDevices: (devices: CaptureDevices) => {
         this.#devices = devices;
         this.#show();
@@ -126,8 +133,21 @@ export class WeirBroadcast extends (globalThis.HTMLElement ?? (Object as never a
 
   #choose(change: Partial<CaptureChoice>): void {
     this.#choice = { ...this.#choice, ...change };
-    this.#ask();
+    if (isOn(this.#state)) void this.#change();
+    else this.#ask();
     this.#show();
+  }
+
+  /** The broadcast goes on with other devices; as it was where the browser does not give them. */
+  async #change(): Promise<void> {
+    const changed = await this.#capture?.change(this.#choice);
+    if (!changed) return;
+    this.#choice = changed.choice;
+    this.#takeSound();
+    this.#published?.replaceTracks();
+    if (!isOn(this.#state)) return this.#show();
+    this.#problem = changed.problem && text.kept(text.problems[changed.problem].title);
+    this.#enter(this.#state);
   }
 
   /** Asks the browser for the media of the choice; once for several attributes that change together. */
@@ -143,11 +163,13 @@ export class WeirBroadcast extends (globalThis.HTMLElement ?? (Object as never a
     });
   }
 
-  #take(media: MediaStream): void {
-    for (const track of media.getAudioTracks()) track.enabled = !this.#isMuted;
+  #takeSound(): void {
+    const [{ media }, view] = [this, this.#view];
+    this.#metered?.abort();
     this.#metered = new AbortController();
-    if (this.#view && media.getAudioTracks().length > 0) meterAudio(media, this.#view.meter, this.#metered.signal);
-    this.#enter("ready");
+    const tracks = media?.getAudioTracks() ?? [];
+    for (const track of tracks) track.enabled = !this.#isMuted;
+    if (view && media && tracks.length > 0) meterAudio(media, view.meter, this.#metered.signal);
   }
 
   /** A broadcast ends with its media. */
@@ -183,7 +205,8 @@ export class WeirBroadcast extends (globalThis.HTMLElement ?? (Object as never a
       },
     };
     const server = this.getAttribute("server") ?? OWN_SERVER;
-    publishMedia(media, `${server}/webrtc/${encodeURIComponent(streamKey)}`, listener, signal);
+    this.#hasSound = media.getAudioTracks().length > 0;
+    this.#published = publishMedia(media, `${server}/webrtc/${encodeURIComponent(streamKey)}`, listener, signal);
   }
 
   /** False if there was no broadcast. */
@@ -191,6 +214,7 @@ export class WeirBroadcast extends (globalThis.HTMLElement ?? (Object as never a
     const wasOn = isOn(this.#state);
     this.#publishing?.abort();
     this.#publishing = null;
+    this.#published = null;
     this.#problem = null;
     this.#figures = null;
     return wasOn;
@@ -214,6 +238,7 @@ export class WeirBroadcast extends (globalThis.HTMLElement ?? (Object as never a
       devices: this.#devices,
       media: this.media,
       isMuted: this.#isMuted,
+      mayHaveSound: !isOn(this.#state) || this.#hasSound,
       mayBegin: this.#mayBegin(),
       canShareScreen: this.#state !== "unsupported" && canShareScreen(),
       captureProblem: this.#captureProblem,

@@ -71,12 +71,23 @@ test("a connection that never came about says what may block it, one that was lo
   ]);
 });
 
-test("a broadcast that relays do not carry either says what may block it, to its end", async () => {
+test("a broadcast that UDP does not carry goes on by relays at once, and is never said to be lost", async () => {
   const told = publish('<turn:t.test:3478>; rel="ice-server"; username="u"; credential="c"');
-  await vi.advanceTimersByTimeAsync(3000);
+  await vi.advanceTimersByTimeAsync(2500);
+  expect(FakePeer.made.map(({ iceServers }) => iceServers.length)).toEqual([0, 1]);
+  FakePeer.made[1]?.enter("connected");
   expect(told).toEqual([
     ["connecting", null],
-    ["reconnecting", null],
+    ["live", null],
+  ]);
+});
+
+test("a broadcast that relays do not carry either says what may block it, to its end", async () => {
+  const told = publish('<turn:t.test:3478>; rel="ice-server"; username="u"; credential="c"');
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(told).toEqual([
+    ["connecting", null],
+    ["reconnecting", text.unreached],
   ]);
   await vi.advanceTimersByTimeAsync(100_000);
   expect(FakePeer.made.map(({ iceServers }) => iceServers.length)).toEqual([0, ...Array(20).fill(1)]);

@@ -29,11 +29,24 @@ const END_TIMEOUT_MS = 2000;
 /** Packets that have not come through by then will not. */
 const REACH_MS = 2500;
 
+/** A broadcast that runs. */
+export interface Publishing {
+  /** Sends the tracks that the media has now, in the place of those of their kind before. A kind that was not sent from the beginning is not sent. */
+  replaceTracks(): void;
+}
+
 /** Publishes media by WHIP until the signal aborts. It reconnects after a lost connection, and the server continues the session. */
-export function publishMedia(media: MediaStream, url: string, listener: PublishListener, signal: AbortSignal): void {
+export function publishMedia(
+  media: MediaStream,
+  url: string,
+  listener: PublishListener,
+  signal: AbortSignal,
+): Publishing {
   let connection: WhipConnection | null = null;
   let tries = 0;
   let relays: readonly RTCIceServer[] = [];
+  /** Also what is silent when it connects again: no kind can be added without a new offer. */
+  const kinds = [...new Set(media.getTracks().map(({ kind }) => kind))];
   let retry: ReturnType<typeof setTimeout> | undefined;
 
   const lost = (problem: string | null): void => {
@@ -48,7 +61,7 @@ export function publishMedia(media: MediaStream, url: string, listener: PublishL
   const connect = (): void => {
     const isByRelay = relays.length > 0;
     let isReached = false;
-    const made = new WhipConnection(media, relays, {
+    const made = new WhipConnection(media, kinds, relays, {
       connected: () => {
         isReached = true;
         tries = 0;
@@ -58,7 +71,10 @@ export function publishMedia(media: MediaStream, url: string, listener: PublishL
       unreached: () => {
         if (made !== connection) return;
         relays = made.relays;
-        lost(isByRelay ? text.unreached : null);
+        if (isByRelay) return lost(text.unreached);
+        tries++;
+        made.close();
+        connect();
       },
     });
     connection = made;
@@ -82,6 +98,7 @@ export function publishMedia(media: MediaStream, url: string, listener: PublishL
   });
   listener.onState("connecting", null);
   connect();
+  return { replaceTracks: () => connection?.replaceTracks() };
 }
 
 /** The server said no, in words: to ask again is of no use. */
@@ -113,14 +130,17 @@ class WhipConnection {
   relays: readonly RTCIceServer[] = [];
   readonly #peer: RTCPeerConnection;
   readonly #media: MediaStream;
+  readonly #kinds: readonly string[];
   readonly #abort = new AbortController();
+  readonly #senders: { readonly kind: string; readonly sender: RTCRtpSender }[] = [];
   #resource: URL | null = null;
   #before: { readonly at: number; readonly bytes: number } | null = null;
 
   readonly #events: WhipEvents;
 
-  constructor(media: MediaStream, relays: readonly RTCIceServer[], events: WhipEvents) {
+  constructor(media: MediaStream, kinds: readonly string[], relays: readonly RTCIceServer[], events: WhipEvents) {
     this.#media = media;
+    this.#kinds = kinds;
     this.#events = events;
     this.#peer = new RTCPeerConnection({ iceServers: [...relays] });
     this.#peer.addEventListener("connectionstatechange", () => {
@@ -131,8 +151,10 @@ class WhipConnection {
   }
 
   async open(url: string): Promise<void> {
-    for (const track of this.#media.getTracks()) {
-      const { sender } = this.#peer.addTransceiver(track, { direction: "sendonly", streams: [this.#media] });
+    for (const kind of this.#kinds) {
+      const init: RTCRtpTransceiverInit = { direction: "sendonly", streams: [this.#media] };
+      const { sender } = this.#peer.addTransceiver(this.#trackOf(kind) ?? kind, init);
+      this.#senders.push({ kind, sender });
       const parameters = sender.getParameters();
       // Each change of the size is a discontinuity for HLS viewers: rather fewer pictures a second.
       parameters.degradationPreference = "maintain-resolution";
@@ -152,6 +174,18 @@ class WhipConnection {
     await this.#peer.setRemoteDescription({ type: "answer", sdp: answer });
     this.relays = relaysIn(response.headers.get("link"));
     if (this.relays.length > 0) this.#watchReach();
+  }
+
+  /** Needs no new offer (WebRTC 5.2, replaceTrack). A connection that closes meanwhile needs none at all. */
+  replaceTracks(): void {
+    for (const { kind, sender } of this.#senders) {
+      const track = this.#trackOf(kind);
+      if (sender.track !== track) sender.replaceTrack(track).catch(() => {});
+    }
+  }
+
+  #trackOf(kind: string): MediaStreamTrack | null {
+    return this.#media.getTracks().find((track) => track.kind === kind) ?? null;
   }
 
   /** A network that blocks UDP says nothing: relays are for the next connection, whose candidates they must be among. */
