@@ -14,6 +14,7 @@ const ways = vi.hoisted(() => ({
     video: HTMLVideoElement;
     fail: (why: WebrtcFailure) => void;
     moveTo: (video: unknown) => void;
+    isByRelay: boolean;
   }[],
 }));
 vi.mock("./hls-playback.ts", () => ({
@@ -25,9 +26,9 @@ vi.mock("./hls-playback.ts", () => ({
 vi.mock("./webrtc/webrtc-playback.ts", () => ({
   whepAddressOf: () => "/webrtc/abc",
   playWebrtc: (video: HTMLVideoElement, _url: string, fail: () => void, signal: AbortSignal) => {
-    const moveTo = vi.fn();
-    ways.webrtc.push({ signal, video, fail, moveTo });
-    return { moveTo };
+    const playing = { signal, video, fail, moveTo: vi.fn(), isByRelay: false };
+    ways.webrtc.push(playing);
+    return playing;
   },
 }));
 
@@ -94,6 +95,18 @@ it("HLS starts a second later, and the first picture decides", () => {
   expect([ways.webrtc[1]?.signal.aborted, ways.hls[1]?.signal.aborted, other.playback.isRealTime]).toEqual([
     ...[false, true, true],
   ]);
+});
+
+it("HLS starts another second later while relays are tried", () => {
+  const { playback, told } = race();
+  const [webrtc] = ways.webrtc;
+  if (webrtc) webrtc.isByRelay = true;
+  vi.advanceTimersByTime(1999);
+  expect(ways.hls).toHaveLength(0);
+  vi.advanceTimersByTime(1);
+  expect(ways.hls).toHaveLength(1);
+  picture(webrtc?.video);
+  expect([playback.isRealTime, told]).toEqual([true, [["webrtc", null]]]);
 });
 
 it("HLS plays at once where WebRTC fails, before its picture or after, with the reason", () => {

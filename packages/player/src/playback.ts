@@ -15,7 +15,7 @@ export interface WaysListener extends PlaybackListener {
 /** Why a way does not work here: as WebRTC says it, or HLS did not play. */
 export type WayFailure = Exclude<WebrtcFailure, "away"> | "no-hls";
 
-/** HLS starts so long after WebRTC. */
+/** HLS starts so long after WebRTC, and twice as long where UDP does not get through and relays are tried. */
 const HEAD_START_MS = 1000;
 /** While HLS does not play, WebRTC is tried as often. */
 const WEBRTC_AGAIN_MS = 15_000;
@@ -174,8 +174,12 @@ export class Playback {
     const spare = document.createElement("video");
     Object.assign(spare, { muted: true, playsInline: true });
     const { playback, abort } = this.#startWebrtc(spare, failure !== null);
-    const late = setTimeout(() => {
+    const startHls = (): void => {
       if (this.#hls === null) this.#startHls();
+    };
+    let late = setTimeout(() => {
+      if (playback.isByRelay) late = setTimeout(startHls, HEAD_START_MS);
+      else startHls();
     }, HEAD_START_MS);
     const race = new AbortController();
     const over = (): void => {
