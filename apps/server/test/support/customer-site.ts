@@ -16,7 +16,7 @@ export class CustomerSite implements AsyncDisposable {
     this.#close = close;
   }
 
-  static async open(folder: string): Promise<CustomerSite> {
+  static async open(folder: string, address = "127.0.0.1"): Promise<CustomerSite> {
     const server = createServer(async (request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://site.test");
       const file = extname(pathname) === "" ? "index.html" : pathname;
@@ -24,9 +24,9 @@ export class CustomerSite implements AsyncDisposable {
       if (bytes) response.setHeader("content-type", TYPES[extname(file)] ?? "application/octet-stream").end(bytes);
       else response.writeHead(404).end();
     });
-    await once(server.listen(0, "127.0.0.1"), "listening");
+    await once(server.listen(0, address), "listening");
     const { port } = server.address() as AddressInfo;
-    return new CustomerSite(`http://127.0.0.1:${port}`, () => server.close());
+    return new CustomerSite(`http://${address}:${port}`, () => server.close());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

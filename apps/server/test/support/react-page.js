@@ -1,5 +1,13 @@
 // A page of a customer: what it shows is in its address. Bundled with React and @weir/react by the tests that open it.
-import { useStream, useUpload, WeirBroadcast, WeirClient, WeirPlayer } from "@weir/react";
+import {
+  useStream,
+  useStreamEvents,
+  useStreamHealth,
+  useUpload,
+  WeirBroadcast,
+  WeirClient,
+  WeirPlayer,
+} from "@weir/react";
 import { createElement as h, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -9,6 +17,17 @@ const client = new WeirClient({ baseUrl: given.server, apiKey: given.key, maxRet
 function StreamName() {
   const { data, error } = useStream(client, given.stream ?? null);
   return h("p", { id: "stream" }, data?.name ?? error?.message ?? "");
+}
+
+function StreamFeed() {
+  const { data, error } = useStreamHealth(client, given.feed, 500);
+  const { events } = useStreamEvents(client, given.feed);
+  return h(
+    "div",
+    null,
+    h("p", { id: "health" }, `${data?.isHealthy} ${error?.message ?? ""}`),
+    h("p", { id: "events" }, events.map(({ type }) => type).join(" ")),
+  );
 }
 
 function Upload() {
@@ -28,6 +47,7 @@ function Page() {
     "main",
     null,
     given.stream && h(StreamName),
+    given.feed && h(StreamFeed),
     given.upload && h(Upload),
     given.playbackId && h(WeirPlayer, { server: given.server, playbackId: given.playbackId, label: "Main stage" }),
     given.streamKey && h(WeirBroadcast, { server: given.server, streamKey: given.streamKey }),
