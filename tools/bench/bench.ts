@@ -114,7 +114,9 @@ async function run(): Promise<void> {
     const clip = await makeClip();
     tell("publisher", { what: "what each publisher sends", value: clip.bitrateBps / 1e6, unit: "Mbit/s" });
     for (const [name, measure] of Object.entries(MEASUREMENTS)) {
-      if (chosen.has(name)) await withServer(folder, async (server) => tell(name, ...(await measure(server, clip))));
+      const env = name === "player" ? { WEIR_WEBRTC_PORT: "0" } : {};
+      if (!chosen.has(name)) continue;
+      await withServer(folder, async (server) => tell(name, ...(await measure(server, clip))), { env });
     }
     if (chosen.has("clips")) {
       const reordered = await makeClip(2);
