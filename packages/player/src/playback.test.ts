@@ -66,7 +66,10 @@ function open(options: Partial<PlaybackOptions> = {}) {
 
 const race = () => open({ isLowLatency: true });
 
-const picture = (video: HTMLVideoElement | undefined) => video?.dispatchEvent(new Event("loadeddata"));
+function picture(video: HTMLVideoElement | undefined): void {
+  if (video) Object.defineProperty(video, "videoWidth", { value: 640 });
+  video?.dispatchEvent(new Event("loadeddata"));
+}
 
 it("WebRTC that shows a picture within a second plays, and HLS is never asked for", () => {
   const { video, playback, told } = race();
@@ -95,6 +98,14 @@ it("HLS starts a second later, and the first picture decides", () => {
   expect([ways.webrtc[1]?.signal.aborted, ways.hls[1]?.signal.aborted, other.playback.isRealTime]).toEqual([
     ...[false, true, true],
   ]);
+});
+
+it("the end of a connection that brought nothing is no picture, whatever the browser says", () => {
+  const { playback, told } = race();
+  ways.webrtc[0]?.video.dispatchEvent(new Event("loadeddata"));
+  expect([playback.isRealTime, told]).toEqual([true, []]);
+  vi.advanceTimersByTime(1000);
+  expect(ways.hls).toHaveLength(1);
 });
 
 it("HLS starts another second later while relays are tried", () => {

@@ -188,6 +188,10 @@ export class Playback {
     };
     const { signal } = race;
     for (const end of [this.#signal, abort.signal]) end.addEventListener("abort", over, { once: true, signal });
+    // Chromium says that it has data also when a connection ends that brought none.
+    const onPicture = (then: () => void) => (): void => {
+      if (spare.videoWidth > 0) then();
+    };
     const webrtcWins = (): void => {
       over();
       this.#ofHls.abort();
@@ -199,10 +203,15 @@ export class Playback {
       over();
       this.#ofWebrtc = null;
       this.#slower = abort;
-      spare.addEventListener("loadeddata", () => abort.abort(), { signal: abort.signal });
+      const ended = { signal: abort.signal };
+      spare.addEventListener(
+        "loadeddata",
+        onPicture(() => abort.abort()),
+        ended,
+      );
       this.#listener.onWay("hls", null);
     };
-    spare.addEventListener("loadeddata", webrtcWins, { signal });
+    spare.addEventListener("loadeddata", onPicture(webrtcWins), { signal });
     this.#video.addEventListener("loadeddata", hlsWins, { signal });
   }
 }

@@ -6,7 +6,7 @@ const LOOK_MS = 250;
 /** Attempts in a row without a picture between them. */
 const MAX_TRIES = 2;
 /** The machine's own addresses are there at once. The server needs none of them, as clients send the first check: it names their kinds in its log. */
-const GATHER_MS = 200;
+const GATHER_MS = 100;
 
 /** How long packets may take to reach the server and come back before the network counts as one that blocks UDP. */
 const REACH_MS = 500;
@@ -143,9 +143,12 @@ class Connection {
     const location = response.headers.get("location");
     if (location !== null) this.#resource = new URL(location, response.url);
     await peer.setRemoteDescription({ type: "answer", sdp: await response.text() });
+    const isReached = await reached(peer, byRelay ? REACH_BY_RELAY_MS : REACH_MS);
+    if (!isReached || signal.aborted) return isReached;
+    // Not before: Chromium takes the end of tracks that never came for a first picture.
     this.#video.srcObject = this.#media;
     void this.#video.play().catch(() => {});
-    return reached(peer, byRelay ? REACH_BY_RELAY_MS : REACH_MS);
+    return true;
   }
 
   moveTo(video: HTMLVideoElement): void {
