@@ -10,7 +10,7 @@ const RULES = [
   { resources: ["data/stream/:id/health", "data/stream/:id/events"], methods: ["get"] },
 ] as const;
 /** Sparse, so that no disk has to hold the source. */
-const LARGE_BYTES = 1024 ** 3;
+const LARGE_BYTES = 256 * 1024 ** 2;
 
 const arena = openArena({ isLarge: true });
 let site: ReactSite;
@@ -30,7 +30,7 @@ test("the React pieces broadcast a stream, play it, and tell its health and its 
   await broadcaster.getByRole("status").getByText("Live", { exact: true }).waitFor();
   const words = (id: string) => broadcaster.locator(`#${id}`).textContent();
   await expect.poll(() => words("stream")).toBe("On stage");
-  await expect.poll(() => words("health"), { timeout: 20_000 }).toMatch(/^true /);
+  await expect.poll(() => words("health"), { timeout: 20_000 }).toMatch(/^[1-9]\d* $/);
   await expect.poll(() => words("events"), { timeout: 20_000 }).toContain("stream_state");
 
   const viewer = await site.page({ playbackId: stream.playbackId });
@@ -42,7 +42,7 @@ test("the React pieces broadcast a stream, play it, and tell its health and its 
   await viewer.getByText("The broadcast has ended").waitFor({ timeout: 40_000 });
 });
 
-test("a file of a gigabyte is uploaded across cut connections and a reload in one upload, and can be played", async () => {
+test("a file of 256 MiB is uploaded across cut connections and a reload in one upload, and can be played", async () => {
   await using made = await makeFile({ format: "mp4", video: { encoder: "libx264", width: 320, height: 180 } });
   const file = await open(made.path, "r+");
   const { size } = await file.stat();
@@ -69,7 +69,7 @@ test("a file of a gigabyte is uploaded across cut connections and a reload in on
   await context.setOffline(true);
   await expect.poll(() => methods.includes("HEAD"), { timeout: 30_000 }).toBe(true);
   await context.setOffline(false);
-  await expect.poll(progress, { timeout: 60_000 }).toBeGreaterThan(0.5);
+  await expect.poll(progress, { timeout: 100_000 }).toBeGreaterThan(0.5);
 
   await page.reload();
   methods.length = 0;

@@ -15,7 +15,7 @@ const FLAGS = [
   "--disable-sync",
   "--autoplay-policy=no-user-gesture-required",
   "--mute-audio",
-  "--use-fake-device-for-media-stream=device-count=2",
+  "--use-fake-device-for-media-stream",
   "--use-fake-ui-for-media-stream",
   // All test servers are on loopback.
   "--allow-loopback-in-peer-connection",

@@ -44,6 +44,8 @@ export class BlockedNetwork implements Disposable {
       this.#connect(this.#turn, this.#viewer, "wu", NET.viewerToTurn);
       // One address of Weir for both.
       run(IP, "-n", this.#viewer, "route", "add", NET.weir, "via", NET.viewerToWeir[0]);
+      // coturn relays from the address that its client reached.
+      run(IP, "route", "add", NET.viewerToTurn[0], "via", NET.turn);
       this.#load(
         this.#viewer,
         "table inet blocked { chain output { type filter hook output priority filter; oifname != lo meta l4proto udp drop; }; }",

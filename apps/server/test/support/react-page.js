@@ -25,7 +25,7 @@ function StreamFeed() {
   return h(
     "div",
     null,
-    h("p", { id: "health" }, `${data?.isHealthy} ${error?.message ?? ""}`),
+    h("p", { id: "health" }, `${data?.conditions.length ?? 0} ${error?.message ?? ""}`),
     h("p", { id: "events" }, events.map(({ type }) => type).join(" ")),
   );
 }
