@@ -27,8 +27,6 @@ test.each([
 
 test("one range of a segment is served, and nothing of what is none", async () => {
   const whole = await rig.bytes(`${SOURCE}/d1.m4s`);
-  const sound = await rig.fetch(`${SOURCE.replace("source", "audio")}/d1.m4s`, { headers: { range: "bytes=0--1" } });
-  expect([200, 416]).toContain(sound.status);
   const ask = async (range: string) => {
     const answer = await rig.fetch(`${SOURCE}/d1.m4s`, { headers: { range } });
     return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
