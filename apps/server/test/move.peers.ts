@@ -156,7 +156,11 @@ test("a data folder with recordings and assets moves through kills to PostgreSQL
 
   const second = await newTarget(place);
   const script = `set -euo pipefail\n${documented(weir.dataFolder, second.env)}`;
-  const child = spawn("bash", ["-c", script], { env: { PATH: `${BIN}:${process.env.PATH}` } });
+  const child = spawn("bash", ["--norc", "-c", script], {
+    env: { PATH: `${BIN}:${process.env.PATH}` },
+    // With a socket there, bash takes itself for a remote shell, and reads the user's files.
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   expect(err).toBe("");
   expect(out).toMatch(/Moved \d+ tables, \d+ objects .*\nNot Weir's, and left in .*: holiday\.zip\n/);
