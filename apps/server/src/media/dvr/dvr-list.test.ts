@@ -87,6 +87,16 @@ test("the time is told at the start, each minute, and at each discontinuity", ()
   expect(textOf(list, endOf(list))).toMatch(/DISCONTINUITY\n#EXT-X-PROGRAM-DATE-TIME:\S+\n#EXTINF:2.00000,\nd92/);
 });
 
+test("the time is told where media goes on after a reconnect, in the list and in delta updates", () => {
+  const list = filled(20);
+  const later = (msn: number) => segment(msn, { programDateTimeMs: START + msn * 2_000 + 7_000 });
+  list.add(later(20));
+  list.add(later(21));
+  for (const text of [textOf(list), textOf(list, edge(list), true)])
+    expect(timesIn(text).get("d21.m4s")).toBe(START + 49_000);
+  expect(textOf(list).match(/DATE-TIME\S+\n(#EXT-X-PART\S+\n)*#EXTINF/g)).toHaveLength(2);
+});
+
 test("of a window the oldest leave one at a time; the init segment in force and discontinuities that left are told", () => {
   const list = new DvrList(600);
   let before = 0;

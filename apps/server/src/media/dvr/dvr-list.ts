@@ -16,6 +16,8 @@ import { ShownDurations } from "./shown-durations.ts";
 
 /** RFC 8216bis 6.2.1: a time for every minute lets a player find any moment. */
 const TIME_EVERY_MS = 60_000;
+/** A segment that begins so much later or earlier than the one before it ends has its time. */
+const MAX_STEP_MS = 500;
 /** More than additions of seconds are off. */
 const ROUNDING_MS = 1e-6;
 
@@ -249,7 +251,11 @@ export class DvrList {
     discontinuity,
   }: Pick<SegmentHead, "programDateTimeMs" | "discontinuity">): number | null {
     const minute = Math.floor((programDateTimeMs ?? 0) / TIME_EVERY_MS);
-    return discontinuity || minute !== this.#lastMinute ? programDateTimeMs : null;
+    const last = this.#newest;
+    const expectedMs = last ? last.programDateTimeMs + last.duration * 1000 : (programDateTimeMs ?? 0);
+    // After a reconnect media goes on without a discontinuity, but later.
+    const isLater = Math.abs((programDateTimeMs ?? 0) - expectedMs) > MAX_STEP_MS;
+    return discontinuity || isLater || minute !== this.#lastMinute ? programDateTimeMs : null;
   }
 
   #push(segment: DvrSegment): void {
