@@ -19,8 +19,8 @@ import { WeirProcess } from "./support/weir-process.ts";
 
 const RECORDINGS = 3;
 const ASSETS = 2;
-/** Of the move, each at another step. */
-const KILLS_AT_MS = [600, 800, 1_000, 1_200, 1_400];
+/** Of the move, each at another step. The first as soon as it copies, on any machine. */
+const KILLS_AT_MS = [0, 700, 1_000, 1_300];
 const BIN = fileURLToPath(new URL("../../../bin", import.meta.url));
 
 const folder = makeTestFolder("moving");
@@ -137,6 +137,7 @@ test("a data folder with recordings and assets moves through kills to PostgreSQL
   let killed = 0;
   for (const ms of KILLS_AT_MS) {
     const move = startWeir(["move", weir.dataFolder], first.env);
+    await expect.poll(() => isUnfinished() || move.child.exitCode !== null, { interval: 10 }).toBe(true);
     await Promise.race([sleep(ms), move.exited]);
     move.child.kill("SIGKILL");
     await move.exited;
