@@ -105,7 +105,7 @@ test("a target is saved with its key, renamed without it, disabled and removed",
   await form.getByLabel("Send", { exact: true }).selectOption("360p");
   await form.getByRole("switch", { name: "Slate while the encoder is away" }).check({ force: true });
   await inDialog("Add target").click();
-  await form.getByText("port 1 is not one that calls may go to").waitFor();
+  await form.getByText("port 1 is not allowed").waitFor();
   await form.getByLabel("Server", { exact: true }).fill("rtmp://127.0.0.1:1935/app/");
   const saved = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("multistream"));
   await inDialog("Add target").click();

@@ -34,6 +34,9 @@ export function exitCodeOf({ status }: WeirError): number {
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } | null {
   if (error instanceof CliError) return error;
   if (error instanceof StartupError) return { message: error.message, exitCode: EXIT.failed };
-  if (error instanceof WeirError) return { message: error.errors.join("\n"), exitCode: exitCodeOf(error) };
+  if (error instanceof WeirError) {
+    const hint = error.status === 0 ? ". Does the server run? --server or WEIR_URL names another one." : "";
+    return { message: `${error.errors.join("\n")}${hint}`, exitCode: exitCodeOf(error) };
+  }
   return null;
 }

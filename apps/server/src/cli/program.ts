@@ -18,13 +18,14 @@ import { webhookCommands } from "./commands/webhooks.ts";
 /** Every command. Each adds itself and its options; what it needs besides the client is imported when it runs. */
 export function buildProgram(): Command {
   const program = new Command("weir")
-    .description("Weir, a self-hosted video platform: run a server, and work with one.")
+    .description("Weir, a self-hosted video platform: run a server, and control one.")
     .version(version(), "-v, --version", "print the version")
     .helpOption("-h, --help", "print this text")
     .helpCommand("help [command]", "print the help of a command")
     .option("--json", "print results as JSON")
     .option("--server <address>", "the server to work with (default: that of weir login)")
     .showHelpAfterError("(add --help for the options)")
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "weir: ")) })
     .exitOverride();
   for (const add of [
     startCommand,

@@ -3,7 +3,7 @@ export function nodeSample(playbackId: string): string {
   const call = `console.log(tokenFor("${playbackId}"));`;
   return `import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 
-// The private key as it was shown when the signing key was made.
+// The private key that Weir showed when the signing key was created.
 const privateKey = createPrivateKey(Buffer.from(process.env.SIGNING_KEY, "base64"));
 const publicPem = createPublicKey(privateKey).export({ type: "spki", format: "pem" });
 const publicKey = Buffer.from(publicPem).toString("base64");

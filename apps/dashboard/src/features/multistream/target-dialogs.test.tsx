@@ -28,7 +28,7 @@ it("a platform brings its server and its name, unless one was typed", async () =
 });
 
 it("a refused address stays in the form, with the reason", async () => {
-  const sentence = "port 1 is not one that calls may go to";
+  const sentence = "port 1 is not allowed";
   answerWith(() => Response.json({ errors: [sentence] }, { status: 400 }));
   const onClose = vi.fn();
   await render(<AddTargetDialog stream={stream} onClose={onClose} />);

@@ -44,7 +44,7 @@ export function PublishGuide({ addresses, streamKey, testBroadcast }: Props) {
   const noSrt = <p className="quiet">{text.noSrt}</p>;
   return (
     <Tabs defaultValue="obs" keepMounted={false}>
-      <Tabs.List aria-label={text.label}>
+      <Tabs.List aria-label={text.label} className={classes.list ?? ""}>
         <Tabs.Tab value="obs">{text.obs}</Tabs.Tab>
         <Tabs.Tab value="ffmpeg">{text.ffmpeg}</Tabs.Tab>
         <Tabs.Tab value="gstreamer">{text.gstreamer}</Tabs.Tab>

@@ -61,7 +61,7 @@ function optionsOf(target: HTMLElement, { limit, height, format, onPoint }: Look
     scales: { y: { range: (_plot, _min, max) => [0, (Math.max(max, limit ?? 0) || 1) * 1.1] } },
     axes: [
       { ...axis, grid: { show: false }, size: 32, gap: 10, space: 70, values: (_plot, marks) => timesOf(marks) },
-      { ...axis, size: 76, space: 28, values: (_plot, marks) => marks.map(format) },
+      { ...axis, size: 76, space: 28, values: (_plot, marks) => withoutRepeats(marks.map(format)) },
     ],
     series: [
       {},
@@ -98,6 +98,10 @@ function timesOf(marks: readonly number[]): string[] {
   const format = step >= DAY_SECONDS ? dayOfYear : step >= 60 ? timeOfDay : exactTime;
   return marks.map((seconds) => format.format(seconds * 1000));
 }
+
+/** Small values may round to the same text, of which one is enough. */
+const withoutRepeats = (labels: readonly string[]): string[] =>
+  labels.map((label, at) => (label === labels[at - 1] ? "" : label));
 
 /** A dashed line across at the value. */
 function drawLimit({ ctx, bbox, valToPos }: uPlot, limit: number, colour: string): void {

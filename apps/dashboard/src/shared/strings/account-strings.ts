@@ -94,7 +94,7 @@ export const accountStrings = {
       title: "Storage",
       disk: "Disk of the data folder",
       free: (free: string, total: string) => `${free} free of ${total}`,
-      backup: "Back up the data folder with the server stopped, or with an atomic snapshot.",
+      backup: "Run weir backup on the server's machine. It works while the server runs.",
       how: "How to back up and restore",
     },
     nodes: "Nodes",

@@ -270,7 +270,7 @@ export const streamStrings = {
     publish: "Publish",
     instructions: "How to send video",
     danger: "Danger zone",
-    dangerHint: "Each of these interrupts broadcasters or viewers. Weir asks before it does.",
+    dangerHint: "Each action interrupts broadcasters or viewers, and asks you to confirm.",
     watch: "Watch",
     settings: "Settings",
     playbackUrl: "HLS playback URL",

@@ -9,7 +9,7 @@ import { UploadNotes } from "../upload-notes.ts";
 
 /** `weir assets …` */
 export function assetCommands(program: Command): void {
-  const assets = program.command("assets").description("upload files, and list and delete what became of them");
+  const assets = program.command("assets").description("upload files; list and delete assets");
 
   assets
     .command("upload")
@@ -67,7 +67,8 @@ async function blobOf(path: string): Promise<Blob> {
   try {
     if (statSync(path).isFile()) return await openAsBlob(path);
   } catch (error) {
-    throw new CliError(`cannot read ${path}: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CliError(code === "ENOENT" ? `there is no file ${path}` : `cannot read ${path}: ${message}`);
   }
   throw new CliError(`${path} is not a file`);
 }

@@ -136,7 +136,7 @@ function mixOf(text: string): Mix {
   for (const one of text.split(",")) {
     const [, name = "", count] = /^(\w+)=(\d{1,6})$/.exec(one.trim()) ?? [];
     const part = MIX_NAMES[name];
-    if (part === undefined) throw new InvalidArgumentError("give numbers such as streams=20,ladders=2,hls=500,whep=50");
+    if (part === undefined) throw new InvalidArgumentError("Give numbers such as streams=20,ladders=2,hls=500,whep=50");
     mix[part] = Number(count);
   }
   return mix;
@@ -144,5 +144,5 @@ function mixOf(text: string): Mix {
 
 function coreList(text: string): string {
   if (/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(text)) return text;
-  throw new InvalidArgumentError("give cores such as 0, 0-3 or 0,2");
+  throw new InvalidArgumentError("Give cores such as 0, 0-3 or 0,2");
 }

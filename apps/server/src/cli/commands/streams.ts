@@ -9,7 +9,7 @@ export function streamCommands(program: Command): void {
 
   streams
     .command("list")
-    .description("list streams, the one that was live last first")
+    .description("list streams, most recently live first")
     .option("--live", "only streams that are live")
     .option("--name <text>", "only streams whose name contains this")
     .option("--limit <count>", "at most so many", wholeNumber(1, 100_000), 100)

@@ -157,7 +157,7 @@ test("wrong credentials, a missing bucket and a missing file are reported before
     [{ input: { bucket: wrongSecret.account, key: "films/one +ü.mov" } }, /rejects the credentials/],
     [{ input: { bucket: nowhere, key: "a" } }, /There is no bucket nowhere/],
     [{ input: { bucket: account(), key: "films/two.mov" } }, /There is no file films\/two\.mov in the bucket/],
-    [{ input: { url: "http://127.0.0.1:9/x.mp4" } }, /port 9 is not one that calls may go to|refused/],
+    [{ input: { url: "http://127.0.0.1:9/x.mp4" } }, /port 9 is not allowed|refused/],
   ];
   for (const [work, sentence] of cases) {
     const error = await failureOf(work);

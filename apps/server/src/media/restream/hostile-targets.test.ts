@@ -75,8 +75,8 @@ test.each([
   ["rtmp://live.example.com@10.0.0.1/live/some-key", PRIVATE_ADDRESS],
   ["srt://live.example.com@127.0.0.1:9000", PRIVATE_ADDRESS],
   ...[22, 6379, 11434].flatMap((port) => [
-    [`rtmp://live.example.com:${port}/live/some-key`, `port ${port} is not one that calls may go to`],
-    [`srt://live.example.com:${port}`, `port ${port} is not one that calls may go to`],
+    [`rtmp://live.example.com:${port}/live/some-key`, `port ${port} is not allowed`],
+    [`srt://live.example.com:${port}`, `port ${port} is not allowed`],
   ]),
   ["rtmp://weir.example:8080/live/some-key", "it leads back to this server"],
   ["rtmps://weir.example/live/some-key", "it leads back to this server"],

@@ -257,7 +257,7 @@ test.each([
   ["rtmp://127.0.0.1:1935/live/some-key", {}, "it leads back to this server"],
   ["rtmp://localhost/live/some-key", { allowPrivate: false }, PRIVATE_ADDRESS],
   ["rtmp://10.0.0.1/live/some-key", { allowPrivate: false }, PRIVATE_ADDRESS],
-  ["rtmp://target.example:6379/live/some-key", {}, "port 6379 is not one that calls may go to"],
+  ["rtmp://target.example:6379/live/some-key", {}, "port 6379 is not allowed"],
   [
     "rtmp://inside.example/live/some-key",
     { allowPrivate: false, resolve: async () => ["8.8.8.8", "10.0.0.1"] },

@@ -43,7 +43,7 @@ test("unacknowledged bytes count as queued, and the checked address is the one c
 test.each([
   ["srt://127.0.0.1:9000", PRIVATE_ADDRESS],
   ["srt://inside.example:9000", PRIVATE_ADDRESS],
-  ["srt://target.example:6379", "port 6379 is not one that calls may go to"],
+  ["srt://target.example:6379", "port 6379 is not allowed"],
   ["srt://target.example?streamid=key", "it has no port: srt://host:port?streamid=key"],
 ])("no connection is made to %s", async (url, words) => {
   const outbound = new Outbound({

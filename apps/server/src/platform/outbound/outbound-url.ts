@@ -86,7 +86,7 @@ export function refusalOfUrl(
   // `2130706433`, `0x7f.1`, `127.1` and digits of other scripts are spellings that a reader takes for another address.
   const isPlain = text.includes(`//${host}`) || (purpose.mayNameUser && text.includes(`@${host}`));
   if (isIP(host) === 4 && !isPlain) return "its host is an address in an unusual spelling";
-  if (DENIED_PORTS.has(port) && port !== ownPort) return `port ${port} is not one that calls may go to`;
+  if (DENIED_PORTS.has(port) && port !== ownPort) return `port ${port} is not allowed`;
   if (ownHosts.includes(`${host}:${port}`)) return OWN_ADDRESS;
   if (isIP(host)) return refusalOfAddress(host, allowPrivate || isOpen?.(host) === true, purpose);
   if (!LOCAL_NAME.test(host)) return null;

@@ -32,7 +32,7 @@ export async function checkClock(patient: Patient, databaseAheadMs: number | nul
     return [
       warning(
         "clock",
-        "nothing keeps this machine's clock right: turn on time synchronisation (timedatectl set-ntp true)",
+        "the clock of this machine is not synchronised: turn on time synchronisation (timedatectl set-ntp true)",
       ),
     ];
   if (told.length > 0) return [ok("clock", `agrees with that of ${told.map(({ whose }) => whose).join(" and ")}`)];

@@ -26,7 +26,7 @@ export const checkSettings: Check = async ({ config, env }) => {
     say(
       `WEIR_HOST is ${host}, so only this machine reaches the server: set it to 0.0.0.0, or WEIR_TRUSTED_PROXIES to the proxy in front`,
     );
-  return found.length > 0 ? found : [ok("settings", "they are known and fit together")];
+  return found.length > 0 ? found : [ok("settings", "all are valid and consistent")];
 };
 
 const isLoopback = (host: string): boolean =>
