@@ -10,7 +10,7 @@ const ORIGIN = {
   command: "npm run bench -- --write --only age",
   load: "load average 0.1 before",
 };
-const PAGE_TEXT = "# Page\n\nBefore.\n\n<!-- figures end -->\n\nAfter.\n";
+const PAGE_TEXT = "# Page\n\nBefore.\n\n[//]: # (figures end)\n\nAfter.\n";
 
 const write = (page: string, name: string, text: string): string => withFigures(page, ORDER, name, text);
 
@@ -28,8 +28,8 @@ test("figures state commit, date, command, load and machine above their table", 
 test("figures of measurements stand in order, whatever the order in which they were measured", () => {
   const written = write(write(write(PAGE_TEXT, "ingest", "C"), "startup", "A"), "age", "B");
   expect(written).toBe(
-    "# Page\n\nBefore.\n\n<!-- figures startup -->\n\n**startup.** A\n\n<!-- figures age -->\n\n**age.** B\n\n" +
-      "<!-- figures ingest -->\n\n**ingest.** C\n\n<!-- figures end -->\n\nAfter.\n",
+    "# Page\n\nBefore.\n\n[//]: # (figures startup)\n\n**startup.** A\n\n[//]: # (figures age)\n\n**age.** B\n\n" +
+      "[//]: # (figures ingest)\n\n**ingest.** C\n\n[//]: # (figures end)\n\nAfter.\n",
   );
 });
 
@@ -40,11 +40,11 @@ test("a later measurement replaces its own figures and no others", () => {
 });
 
 test("a page without the mark of the end is refused", () => {
-  expect(() => write("# Page\n", "age", "B")).toThrow("no line <!-- figures end -->");
+  expect(() => write("# Page\n", "age", "B")).toThrow("no line [//]: # (figures end)");
 });
 
 test("the page of figures takes figures of any measurement, and changes nothing else", () => {
   const page = readSource(PAGE);
   const written = withFigures(page, ["before all others"], "before all others", "X");
-  expect(written.replace(/<!-- figures before all others -->\n\n.*\n\n/, "")).toBe(page);
+  expect(written.replace("[//]: # (figures before all others)\n\n**before all others.** X\n\n", "")).toBe(page);
 });

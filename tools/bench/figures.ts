@@ -7,9 +7,9 @@ import { ROOT } from "./bench-server.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 
 export const PAGE = "docs/4-operate/performance.md";
-const END = "<!-- figures end -->";
-/** The start of one measurement's figures, in a line of its own. */
-const mark = (name: string): string => `<!-- figures ${name} -->`;
+const END = "[//]: # (figures end)";
+/** The start of one measurement's figures, in a line of its own: the definition of a link, which no renderer of Markdown shows. */
+const mark = (name: string): string => `[//]: # (figures ${name})`;
 
 /** Where figures come from. */
 export interface Origin {
@@ -65,7 +65,7 @@ export function withFigures(page: string, order: readonly string[], name: string
   const at = page.indexOf(`\n${END}\n`) + 1;
   if (at === 0) throw new Error(`${PAGE} has no line ${END}`);
   const place = (one: string): number => (order.includes(one) ? order.indexOf(one) : order.length);
-  const marks = [...page.slice(0, at).matchAll(/^<!-- figures (\S+) -->$/gm)];
+  const marks = [...page.slice(0, at).matchAll(/^\[\/\/\]: # \(figures (.+)\)$/gm)];
   const next = marks.find(([, other = ""]) => place(other) > place(name))?.index ?? at;
   const same = marks.find(([line]) => line === mark(name))?.index ?? next;
   return `${page.slice(0, same)}${mark(name)}\n\n**${name}.** ${text}\n\n${page.slice(next)}`;

@@ -32,7 +32,7 @@ export const viewerStrings = {
   },
   try: {
     title: "Test access",
-    hint: "See the decision a viewer's player would get, and the reason. Nobody is let in.",
+    hint: "See the decision that a viewer's player would get, and the reason. No viewer is admitted.",
     kind: "Credential",
     kinds: { jwt: "Signed token", accessKey: "Access key", none: "None" },
     jwt: "Token",
@@ -66,7 +66,7 @@ export const viewerStrings = {
     ranges: { day: "Last 24 hours", month: "Last 30 days" },
     steps: { day: "Views per hour", month: "Views per day (UTC)" },
     quality: "Playback quality",
-    qualityHint: "As players report it. The watch page and embedded players do.",
+    qualityHint: "Reported by the watch page and by embedded players.",
     firstPicture: "Time to first frame",
     rebuffering: "Rebuffering",
     errors: "Views with an error",

@@ -11,6 +11,9 @@ const LISTED: readonly DocsSection[] = ["Guides", "API reference"];
 const MAX_EXCERPT = 200;
 /** Of one heading: the words of a long list do not tell it apart. */
 const MAX_SEARCHED = 1_500;
+/** The label of a decision's first paragraph. */
+const LABEL = /^\*\*Decision\.\*\* /;
+const LINK = /!?\[([^\]]*)\]\([^)]*\)/g;
 const CODE = /^ *```[\s\S]*?^ *```/gm;
 
 /** One heading of one page, for the search of the pages' own script. */
@@ -50,10 +53,9 @@ ${parts.length < 2 ? "" : `<nav class="contents" aria-label="On this page"><h2>O
   /** For programs that read documentation (llmstxt.org). */
   llmsText(): string {
     const sections = SECTIONS.map((section) => {
-      const lines = this.#of(section).map(({ title, path, markdown }) => {
-        const address = `${addressOf(path === "" ? "index" : path)}.md`;
-        return `- [${title}](${address}): ${firstSentence(markdown)}`;
-      });
+      const lines = this.#of(section).map((page) =>
+        listed(page, `${addressOf(page.path === "" ? "index" : page.path)}.md`),
+      );
       return `## ${section}\n\n${lines.join("\n")}`;
     });
     return [
@@ -107,7 +109,7 @@ function firstPage(pages: readonly DocsPage[]): DocsPage {
   const links = (section: DocsSection) =>
     pages
       .filter((page) => page.section === section)
-      .map(({ title, path, markdown }) => `- [${title}](${addressOf(path)}): ${firstSentence(markdown)}`)
+      .map((page) => listed(page, addressOf(page.path)))
       .join("\n");
   const markdown = [
     "# Documentation",
@@ -119,11 +121,21 @@ function firstPage(pages: readonly DocsPage[]): DocsPage {
   return { path: "", section: "Guides", title: "Documentation", markdown };
 }
 
-/** Of the first paragraph after the heading. */
-function firstSentence(markdown: string): string {
-  const paragraph = markdown.split("\n\n").find((part) => /^[\p{L}`*].{30}/u.test(part) && !part.endsWith(":")) ?? "";
-  const text = plain(paragraph);
-  return (/^.+?[.:](?= |$)/.exec(text)?.[0] ?? text).slice(0, MAX_EXCERPT);
+/** A line of a list: the page and what it is about. */
+function listed({ title, markdown }: DocsPage, address: string): string {
+  const sentence = firstSentence(markdown);
+  return `- [${title}](${address})${sentence && `: ${sentence}`}`;
+}
+
+/** Of the first paragraph that has one, as Markdown without links. Empty if there is none. */
+export function firstSentence(markdown: string): string {
+  const paragraphs = markdown
+    .replaceAll(CODE, "")
+    .split("\n\n")
+    .filter((part) => /^[\p{L}`*]/u.test(part))
+    .map((part) => part.replaceAll(LINK, "$1").replace(LABEL, "").replaceAll(/\s+/g, " "));
+  const [sentence = ""] = paragraphs.flatMap((text) => /^.{20,}?\.(?= |$)/.exec(text) ?? []);
+  return sentence.length > MAX_EXCERPT ? `${sentence.slice(0, sentence.lastIndexOf(" ", MAX_EXCERPT))} …` : sentence;
 }
 
 /** The lines of a page, divided at its headings of the first two levels. A comment in a block of code is no heading. */
@@ -142,7 +154,7 @@ function sectionsOf(markdown: string): string[][] {
 const plain = (markdown: string): string =>
   markdown
     .replaceAll(/^ *```.*$/gm, "")
-    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(LINK, "$1")
     .replaceAll(/[`*|#>]|-{3,}/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
