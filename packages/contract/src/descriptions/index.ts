@@ -40,12 +40,12 @@ export const operationGroups: readonly OperationGroup[] = [
   {
     tag: "Streams",
     about:
-      "A stream is a channel that a broadcaster publishes to with its stream key, and that viewers play under its playback id.",
+      "A stream is a channel. Broadcasters publish to it with its stream key, and viewers play it by its playback id.",
     descriptions: streamDescriptions,
   },
   {
     tag: "Sessions",
-    about: "A session is one broadcast of a stream, across reconnects, and the recording of it.",
+    about: "A session is one broadcast of a stream, across reconnects, and its recording.",
     descriptions: sessionDescriptions,
   },
   {
@@ -65,7 +65,7 @@ export const operationGroups: readonly OperationGroup[] = [
   },
   {
     tag: "Tasks",
-    about: "A task is work that a request starts and that goes on after its answer, such as the transcoding of a file.",
+    about: "A task is work that continues after the response to its request, such as the transcoding of a file.",
     descriptions: taskDescriptions,
   },
   {
@@ -75,7 +75,7 @@ export const operationGroups: readonly OperationGroup[] = [
   },
   {
     tag: "Access control",
-    about: "Keys that sign viewers' tokens, and a test of a viewer's credentials.",
+    about: "Keys that sign viewers' tokens, and a test of viewers' credentials.",
     descriptions: accessControlDescriptions,
   },
   {
@@ -85,7 +85,7 @@ export const operationGroups: readonly OperationGroup[] = [
   },
   {
     tag: "Views",
-    about: "Viewers of now, views and playing time of the past, and the reports of players.",
+    about: "Current viewers, views and playing time over time, and reports from players.",
     descriptions: viewsDescriptions,
   },
   {
@@ -95,7 +95,7 @@ export const operationGroups: readonly OperationGroup[] = [
   },
   {
     tag: "Webhooks",
-    about: "URLs of yours that Weir calls when something happens, and the log of these calls.",
+    about: "URLs on your server that Weir calls when something happens, and the log of these calls.",
     descriptions: webhookDescriptions,
   },
   {
