@@ -132,7 +132,7 @@ export function firstSentence(markdown: string): string {
   const paragraphs = markdown
     .replaceAll(CODE, "")
     .split("\n\n")
-    .filter((part) => /^[\p{L}`*]/u.test(part))
+    .filter((part) => /^[\p{L}`*[]/u.test(part))
     .map((part) => part.replaceAll(LINK, "$1").replace(LABEL, "").replaceAll(/\s+/g, " "));
   const [sentence = ""] = paragraphs.flatMap((text) => /^.{20,}?\.(?= |$)/.exec(text) ?? []);
   return sentence.length > MAX_EXCERPT ? `${sentence.slice(0, sentence.lastIndexOf(" ", MAX_EXCERPT))} …` : sentence;
