@@ -19,7 +19,9 @@ const ANSWER_WITHIN_MS = 5_000;
 export const checkAddress: Check = async (patient) => {
   const { publicUrl } = patient.config;
   if (publicUrl === null)
-    return [notChecked("address", "WEIR_PUBLIC_URL is not set: responses contain the address that the request was sent to")];
+    return [
+      notChecked("address", "WEIR_PUBLIC_URL is not set: responses contain the address that the request was sent to"),
+    ];
   const nat = await natOf(patient, new URL(publicUrl).hostname);
   return [patient.isRunning ? await fromRunning(patient, publicUrl) : await fromStandIn(patient, publicUrl), ...nat];
 };

@@ -53,7 +53,12 @@ export const checkUdp: Check = async ({ config, isRunning }) => {
   const wanted = [webrtc, ...furtherWebrtc(config), stun, srt].filter((one) => one !== null);
   if (wanted.length === 0) return [];
   if (isRunning)
-    return [notChecked("UDP", "the running server uses the ports: try them from another machine with weir doctor --from-outside")];
+    return [
+      notChecked(
+        "UDP",
+        "the running server uses the ports: try them from another machine with weir doctor --from-outside",
+      ),
+    ];
   return Promise.all(
     wanted.map((listener) => lookAt(`${listener.name} port`, () => udpArrives(`${listener.name} port`, listener))),
   );
