@@ -4,8 +4,8 @@ import { firstSentence } from "./docs-site.ts";
 test.each([
   [
     "a decision without its label",
-    "# 1. X\n\n**Decision.** We write it by hand. **Why.** Because.",
-    "We write it by hand.",
+    "# 1. X\n\n**Decision.** We write all of it by hand. **Why.** Because.",
+    "We write all of it by hand.",
   ],
   [
     "code marks, and words of links",
