@@ -19,6 +19,8 @@ const others = {
   self: "asked",
   moved: () => {},
   placeOf: () => place,
+  /** Each counts what it serves. */
+  media: async () => [],
   /** No copies: all is forwarded. */
   read: () => Promise.reject(new Error("not here")),
   async send(
