@@ -125,7 +125,7 @@ export class SessionOutputs implements TimelineSink {
 
   /** The renditions that a viewer may choose from now. */
   get listed(): readonly ListedRendition[] {
-    if (!this.renditions.some(newestTrack)) return [];
+    if (!this.renditions.some(newestTrack) || this.#awaitsPictures) return [];
     const listed: ListedRendition[] = [];
     for (const { rendition, announced } of this.#sources.values()) {
       // Sound comes in longer parts than pictures, and a player that reads the list without it never looks for it again.
@@ -134,6 +134,14 @@ export class SessionOutputs implements TimelineSink {
       if (track) listed.push({ rendition, track });
     }
     return [...listed, ...(this.#ladder?.listed ?? [])];
+  }
+
+  /** Sound came first. A player that reads the list without the source's pictures never looks for them again, but they may never come. */
+  get #awaitsPictures(): boolean {
+    const hasSegment = this.renditions.some(({ listed }) => listed.length > 0);
+    const isAwaited = ({ rendition, announced }: SourceOutput) =>
+      announced?.kind === "video" && !newestTrack(rendition);
+    return !hasSegment && [...this.#sources.values()].some(isAwaited);
   }
 
   playlist(name: string): LivePlaylist | undefined {

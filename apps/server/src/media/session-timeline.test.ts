@@ -221,21 +221,34 @@ test("program date times step by the durations of the segments, to the milliseco
   }
 });
 
-test("the multivariant playlist has the sound from its first moment on, since players read it once", () => {
+/** What is listed while this source plays, with its tracks announced. */
+function listsOf(source: readonly Arrival[]): string[] {
   const { clock, timeline, outputs } = new SessionRig();
   const seen = new Set<string>();
   timeline.track(VIDEO);
   timeline.track(AUDIO);
   play(
     clock,
-    syntheticSource({ seconds: 3, frameRate: 15, bFrames: 2 }),
+    source,
     ({ packet }) => {
       timeline.packet(packet);
       seen.add(outputs.listed.map(({ rendition }) => rendition.name).join());
     },
     () => timeline.tick(),
   );
-  expect([...seen]).toEqual(["", "source,audio"]);
+  return [...seen];
+}
+
+test("the multivariant playlist has the sound from its first moment on, since players read it once", () => {
+  expect(listsOf(syntheticSource({ seconds: 3, frameRate: 15, bFrames: 2 }))).toEqual(["", "source,audio"]);
+});
+
+test("the multivariant playlist has the pictures from its first moment on, although sound comes first", () => {
+  const source = syntheticSource({ seconds: 3, frameRate: 15 });
+  const late = source.map(({ at, packet }) => ({ at: packet.kind === "video" ? at + 500 : at, packet }));
+  expect(listsOf(late.toSorted((a, b) => a.at - b.at))).toEqual(["", "source,audio"]);
+  // Pictures that are announced and never come keep nobody waiting for longer than a segment.
+  expect(listsOf(syntheticSource({ seconds: 9, video: false }))).toEqual(["", "audio"]);
 });
 
 describe("the bandwidth of the multivariant playlist", () => {
