@@ -16,6 +16,8 @@ import type { Row } from "./report.ts";
 
 const LATE_MS = 200;
 const STEP_MS = 8_000;
+/** Until the windows of a step's streams are full: as long as they grow into new memory, parts are late on a machine that has CPU left. */
+const SETTLE_MS = { streams: 35_000, firstViewers: 20_000, viewers: 4_000 };
 /** Of what was predicted. */
 const [FROM, STEP, TO] = [0.6, 0.08, 1.9];
 /** Server and load each have a core of their own. */
@@ -44,6 +46,10 @@ export async function measurePrediction(only: string | undefined): Promise<Row[]
   const costs = await withTrial((trial) =>
     measureCosts({ trial, cores: 1, loadCores: 1, onProgress: () => {}, signal: new AbortController().signal }),
   );
+  for (const [part, { count, cost, lateMs }] of Object.entries(costs.parts))
+    process.stderr.write(
+      `${part}: measured with ${count}, ${(cost.cores * 1000).toFixed(2)} thousandths of a core each, ${Math.round(lateMs)} ms late\n`,
+    );
   const rows: Row[] = [];
   for (const { name, mix, ladder } of TRIALS.filter((_, nth) => only === undefined || only === String(nth))) {
     const { times } = carried(mix, ladder ? besideLadder(costs) : costs, MACHINE);
@@ -99,7 +105,7 @@ async function rise(
     for (let share = FROM; share < TO; share += STEP) {
       const target = Math.max(last + 1, Math.round(predicted * share));
       await more(trial, loads, mix, stage, last, target);
-      await wait(share === FROM ? 20_000 : 4_000);
+      await wait(settleMs(mix, share === FROM));
       for (const probe of probes) probe.lateness();
       const before = [...loads.values()].map(({ pid }) => costOf([pid]).cpuSeconds);
       const { cores: serverCores } = await serverCost(trial.pid, () => wait(STEP_MS));
@@ -116,6 +122,11 @@ async function rise(
   } finally {
     await Promise.all(probes.map((probe) => probe.stop()));
   }
+}
+
+function settleMs({ streams }: Mix, isFirst: boolean): number {
+  if (streams > 0) return SETTLE_MS.streams;
+  return isFirst ? SETTLE_MS.firstViewers : SETTLE_MS.viewers;
 }
 
 async function more(
