@@ -42,7 +42,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What a run did: see `found` in campaign.campaign.ts. */
+/** What a run did: see `found` in run-found.ts. */
 interface Found {
   readonly faults: readonly string[];
   readonly figures: Readonly<Record<string, number>>;

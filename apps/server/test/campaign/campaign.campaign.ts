@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -12,7 +11,8 @@ import { Encoder, type Way } from "./encoder.ts";
 import { FAULTS } from "./faults.ts";
 import { grown, type Holdings, holdingsOf } from "./holdings.ts";
 import { plant } from "./plants.ts";
-import { FOUND, FROM, KINDS, MEDIA_PROCESSES, MINUTES, ONLY, PLANT, ROOT, SEED } from "./run-options.ts";
+import { found, keepFound, say } from "./run-found.ts";
+import { FROM, KINDS, MEDIA_PROCESSES, MINUTES, ONLY, PLANT, ROOT, SEED } from "./run-options.ts";
 import { assemble, type Cast } from "./scene.ts";
 import { World } from "./world.ts";
 
@@ -36,34 +36,15 @@ const LONGEST_MS = (2 * MINUTES + 15) * 60_000;
 /** Of an event, from its happening to its followers: a quarter of them are sooner, unless they wait for somebody to look by themselves. */
 const PROMPT_MS = 350;
 
-/** What the run did and found, for a table of results. */
-const found = {
-  seed: SEED,
-  minutes: MINUTES,
-  faults: [] as string[],
-  figures: {} as Record<string, number>,
-  broken: "",
-};
-
-function say(line: string): void {
-  process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
-}
-
 test(`a campaign of ${MINUTES} minutes, seed ${SEED}`, { timeout: LONGEST_MS }, async () => {
   await using closing = new AsyncDisposableStack();
   const root = await rootOf(closing);
   const old = FROM ? await checkOutFor(FROM, closing) : null;
   const world = closing.use(await World.open({ root: old ?? root, mediaProcesses: MEDIA_PROCESSES, minutes: MINUTES }));
-  try {
+  await keepFound(world, async () => {
     if (old) await upgrade(world, root);
     await campaign(world);
-  } catch (error) {
-    found.broken = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`the server's last lines:\n${world.lastWords}\n`);
-    throw error;
-  } finally {
-    if (FOUND) writeFileSync(FOUND, JSON.stringify(found));
-  }
+  });
 });
 
 /** The repository whose server is attacked: a copy, where a fault is planted. */

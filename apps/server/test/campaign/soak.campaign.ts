@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Encoder } from "./encoder.ts";
 import { type Holdings, holdingsOf } from "./holdings.ts";
-import { FOUND, MEDIA_PROCESSES, ROOT, SEED, SOAK } from "./run-options.ts";
+import { found, keepFound, say } from "./run-found.ts";
+import { MEDIA_PROCESSES, ROOT, SOAK } from "./run-options.ts";
 import { SoakLoad } from "./soak-load.ts";
 import { World } from "./world.ts";
 
@@ -38,24 +38,10 @@ interface Sample {
   readonly objectBytes: number;
 }
 
-const found = { seed: SEED, faults: [] as string[], figures: {} as Record<string, number>, broken: "" };
-
-function say(line: string): void {
-  process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
-}
-
 test.runIf(SOAK > 0)(`soak: ${SOAK} of the counts`, { timeout: LONGEST_MS }, async () => {
   const env = { WEIR_RECORDING_DAYS: "1", WEIR_ASSET_DAYS: "1", WEIR_TRUSTED_PROXIES: "127.0.0.1" };
   await using world = await World.open({ root: ROOT, mediaProcesses: MEDIA_PROCESSES, minutes: 0, env });
-  try {
-    await soak(world);
-  } catch (error) {
-    found.broken = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`the server's last lines:\n${world.lastWords}\n`);
-    throw error;
-  } finally {
-    if (FOUND) writeFileSync(FOUND, JSON.stringify(found));
-  }
+  await keepFound(world, () => soak(world));
 });
 
 async function soak(world: World): Promise<void> {
