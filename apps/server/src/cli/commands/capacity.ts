@@ -74,7 +74,7 @@ export function capacityCommand(program: Command): void {
 function show({ print }: Cli, { parts, cores, mix, settings, bitrateBps }: CapacityReport): void {
   const source = `720p30, ${(bitrateBps / 1e6).toFixed(1)} Mbit/s`;
   print.line(
-    `On ${cores} ${cores === 1 ? "core" : "cores"}, with sources of ${source}, until parts come 200 ms late:\n`,
+    `On ${cores} ${cores === 1 ? "core" : "cores"}, with sources of ${source}, until the machine is used up or parts come 200 ms late:\n`,
   );
   print.table(
     rowsOf(parts),

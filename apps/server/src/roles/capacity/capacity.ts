@@ -27,7 +27,7 @@ export interface CapacityOptions {
 }
 
 export interface CarriedPart {
-  /** So many, and nothing else, until parts are 200 ms late. */
+  /** So many, and nothing else, until something is used up or parts are 200 ms late. */
   readonly count: number;
   readonly advised: number;
   readonly limit: Limit;

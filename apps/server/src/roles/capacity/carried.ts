@@ -31,7 +31,10 @@ export interface Machine {
 /** What a mix uses up first. */
 export type Limit = "cores" | "mainThread" | "webrtcThread" | "bytes" | "lateMs";
 
-/** Above this share of a core or of all, parts come 200 ms late; see `npm run bench -- --only capacity`. */
+/**
+ * Above this share of a core or of all, it is used up. Viewers then get parts 200 ms late. Publishers alone delay parts by 150 ms until there are 1.4 times as many,
+ * because each turn of the event loop reads more of a stream: that is no capacity to plan with. See `npm run bench -- --only capacity`.
+ */
 const FULL = 0.97;
 /** How late parts may be. */
 export const LATE_MS = 200;
