@@ -71,7 +71,7 @@ export const playbackDescriptions: DescriptionsOf<typeof playbackRoutes> = {
 export const accessControlDescriptions: DescriptionsOf<typeof accessControlRoutes> = {
   createSigningKey: {
     description:
-      "Creates a key pair for playback tokens (ES256). Only this response contains `privateKey`. Keep it on your server, and sign a token for each viewer there. A project can have ten keys, so that one can replace another without a gap. Responds with 200 where other creations respond with 201: clients of the public API expect that.",
+      "Creates a key pair for playback tokens (ES256). Only this response contains `privateKey`. Keep it on your server, and sign a token for each viewer there. A project can have several keys, eleven at most, so that one can replace another without a gap. Responds with 200 where other creations respond with 201: clients of the public API expect that.",
     example: {
       body: { name: "Signing Key 1" },
       answer: {
