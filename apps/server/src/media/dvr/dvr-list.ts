@@ -7,6 +7,7 @@ import {
   segmentText,
 } from "@weir/formats/hls";
 import { missingBetween, type TimelinePlace } from "../stored/missing-segments.ts";
+import { deltaLines } from "./delta-lines.ts";
 import { type DvrMoment, momentsIn } from "./dvr-moments.ts";
 import { KeyframeList, type ListEdge, skipSecondsOf } from "./keyframe-list.ts";
 import { ListText } from "./list-text.ts";
@@ -18,8 +19,6 @@ import { ShownDurations } from "./shown-durations.ts";
 const TIME_EVERY_MS = 60_000;
 /** A segment that begins so much later or earlier than the one before it ends has its time. */
 const MAX_STEP_MS = 500;
-/** More than additions of seconds are off. */
-const ROUNDING_MS = 1e-6;
 
 /** What follows the closed segments: the newest of them with their parts, and what is announced. */
 export interface DvrEdge extends ListEdge {
@@ -194,7 +193,7 @@ export class DvrList {
     const openSegment = open && { ...open, programDateTimeMs: this.#timeOf(open) };
     const ending = { ...playlist, ...(openSegment && { openSegment }) };
     if (skipped > 0) {
-      const { text, map } = this.#newLines(rows.first + skipped, heads);
+      const { text, map } = deltaLines(rows, rows.first + skipped, rows.end, (index) => this.#line(index, heads));
       return ListText.of(playlistHeader(playlist), [], text + playlistEnd(ending, map));
     }
     const withParts = this.#firstWith(heads, rows.first);
@@ -202,37 +201,6 @@ export class DvrList {
     for (let index = withParts; index < rows.end; index++) lines += segmentText(this.#line(index, heads), "");
     const end = lines + playlistEnd(ending, this.#map);
     return ListText.of(playlistHeader(playlist) + rows.mapBefore, rows.pieces(rows.first, withParts), end);
-  }
-
-  /**
-   * The lines of a delta update, and the init segment in force behind them. A client could know the one before them and compute the times, but shaka-player
-   * forgets the first and places what has no time by the durations alone. So each segment has its time as it follows from the whole list, rounded down:
-   * the same in each update.
-   */
-  #newLines(from: number, heads: DvrEdge["heads"]): { readonly text: string; readonly map: string } {
-    let [text, map] = ["", ""];
-    let { toldMs, seconds } = this.#timeBefore(from);
-    for (let index = from; index < this.#rows.end; index++) {
-      const line = this.#line(index, heads);
-      const { init } = this.#rows.segmentAt(index);
-      if (line.programDateTimeMs !== null) [toldMs, seconds] = [Math.floor(line.programDateTimeMs), 0];
-      const programDateTimeMs = toldMs + Math.floor(seconds * 1000 + ROUNDING_MS);
-      text += segmentText({ ...line, programDateTimeMs, map: init ?? "" }, map);
-      map = init ?? map;
-      seconds += line.duration;
-    }
-    return { text, map };
-  }
-
-  /** The last time that the list tells before a row, in ms since the epoch, and the segments since then. */
-  #timeBefore(index: number): { readonly toldMs: number; readonly seconds: number } {
-    let seconds = 0;
-    for (let before = index - 1; before >= 0; before--) {
-      const { block, at } = this.#rows.row(before);
-      seconds += block.secondsAt(at);
-      if (block.hasTime(at)) return { toldMs: Math.floor(block.timeAt(at)), seconds };
-    }
-    return { toldMs: Math.floor(this.#rows.segmentAt(index).programDateTimeMs), seconds: 0 };
   }
 
   #firstWith(heads: ReadonlyMap<number, SegmentHead>, from: number): number {

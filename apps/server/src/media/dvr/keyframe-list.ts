@@ -1,4 +1,5 @@
 import { type LowLatency, playlistEnd, playlistHeader } from "@weir/formats/hls";
+import { deltaLines } from "./delta-lines.ts";
 import { ListText } from "./list-text.ts";
 import { BLOCK_ROWS, type DvrPlace, type ListPiece } from "./segment-block.ts";
 import type { FoundRow, SegmentRows } from "./segment-rows.ts";
@@ -88,8 +89,13 @@ export class KeyframeList {
       ...{ independentSegments: true, iFramesOnly: true, ending, skippedSegments: skipped },
       ...(lowLatency && { lowLatency: { ...lowLatency, canSkipUntil } }),
     });
-    const map = skipped > 0 ? "" : rows.mapBefore;
-    return ListText.of(header + map, this.#pieces(rows.first + skipped, to), playlistEnd({ ending }, ""));
+    const end = playlistEnd({ ending }, "");
+    if (skipped === 0) return ListText.of(header + rows.mapBefore, this.#pieces(rows.first, to), end);
+    const { text } = deltaLines(rows, rows.first + skipped, to, (index) => {
+      const { block, at } = rows.row(index);
+      return block.iFrameLineAt(at);
+    });
+    return ListText.of(header, [], text + end);
   }
 
   *#pieces(first: number, to: number): Generator<ListPiece, void> {

@@ -207,7 +207,7 @@ export class SegmentBlock {
     const isWhole = from === 0 && to === BLOCK_ROWS;
     if (this.#iFrames && isWhole) return this.#iFrames;
     let text = "";
-    for (let at = from; at < to; at++) text += this.#iFrameLine(at);
+    for (let at = from; at < to; at++) text += segmentText(this.iFrameLineAt(at), "");
     const piece = pieceOf([Buffer.from(text, "latin1")]);
     if (isWhole && isSettled) this.#iFrames = piece;
     return piece;
@@ -217,10 +217,10 @@ export class SegmentBlock {
     return this.#keyframeBytes[at] ?? 0;
   }
 
-  #iFrameLine(at: number): string {
+  /** Of the keyframe alone; a gap without one. */
+  iFrameLineAt(at: number): PlaylistSegment {
     const length = this.keyframeBytesAt(at);
-    const line = { ...this.lineAt(at), gap: length === 0, ...(length > 0 && { byteRange: { offset: 0, length } }) };
-    return segmentText(line, "");
+    return { ...this.lineAt(at), gap: length === 0, ...(length > 0 && { byteRange: { offset: 0, length } }) };
   }
 
   #write(to: number): void {

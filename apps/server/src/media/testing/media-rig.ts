@@ -79,6 +79,8 @@ export class MediaRig implements AsyncDisposable {
       at = arrival.at;
       publication.packet(arrival.packet);
       if (arrival.at < 100) await new Promise((resolve) => setImmediate(resolve));
+      // What waits for media is told in a microtask. Without one, a second of the clock passes in which it hears nothing, and it gives up.
+      else await null;
     }
   }
 
