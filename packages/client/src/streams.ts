@@ -92,6 +92,11 @@ export class Streams {
     return call(this.#transport, "PATCH /api/stream/:id", { ...options, params: { id }, body: changes });
   }
 
+  /** Set the image that viewers of a stream with `slate: "image"` see while its broadcaster is away: a PNG or JPEG of at most 512 KB, in base64. Null takes it away. */
+  setSlateImage(id: string, image: string | null, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "PUT /api/stream/:id/slate-image", { ...options, params: { id }, body: { image } });
+  }
+
   /** Delete a stream at once: its broadcaster is disconnected and its viewers are refused. */
   delete(id: string, { recordings, ...options }: StreamDeleteOptions = {}): Promise<void> {
     const query = recordings ? { recordings: "true" } : {};

@@ -145,9 +145,9 @@ export const Dvr = Type.Union([Type.Integer({ minimum: 1, maximum: 1_440 }), Typ
 export type Dvr = Static<typeof Dvr>;
 
 /** Weir addition. */
-export const StreamSlate = Type.Union([Type.Literal("off"), Type.Literal("last-picture")], {
+export const StreamSlate = Type.Union([Type.Literal("off"), Type.Literal("last-picture"), Type.Literal("image")], {
   description:
-    "What viewers of the live stream see while its broadcaster may still reconnect: nothing new, or the last picture with silence, so that players do not stall. For H.264 sources. Applies from the next session on",
+    "What viewers of the live stream see while its broadcaster may still reconnect: nothing new, or with silence the last picture or the stream's own image, so that players do not stall. For H.264 sources. Applies from the next session on",
 });
 export type StreamSlate = Static<typeof StreamSlate>;
 
@@ -192,6 +192,17 @@ export type RecordPatch = Static<typeof RecordPatch>;
 /** Body of `PATCH /api/stream/{id}/suspended`. */
 export const SuspendedPatch = exact({ suspended: Type.Optional(Type.Boolean()) });
 export type SuspendedPatch = Static<typeof SuspendedPatch>;
+
+/** Body of `PUT /api/stream/{id}/slate-image` (Weir addition). */
+export const SlateImage = exact({
+  image: Nullable(
+    Type.String({
+      maxLength: 700_000,
+      description: "A PNG or JPEG of at most 512 KB, in base64; null takes the image away",
+    }),
+  ),
+});
+export type SlateImage = Static<typeof SlateImage>;
 
 /** Body of `DELETE /api/stream`. Missing or empty `ids` are rejected by name (422). */
 export const StreamIds = exact({ ids: Type.Optional(Type.Array(Id, { maxItems: 1000 })) });

@@ -129,6 +129,7 @@ describe("the reconnect window", () => {
       lastTargetDuration: null,
       lastSound: null,
       slate: "off",
+      slateImage: null,
       targets: [],
     });
     // It dies before its first segment: the next one keeps clear of its names too.

@@ -12,7 +12,13 @@ import type { AssetMediaTable, AssetTable, OrphanTable, TaskTable, TranscodeTabl
 import type { EventSequenceTable, EventTable } from "./tables/event-tables.ts";
 import type { RecordingRenditionTable, RecordingSegmentTable, RecordingSpanTable } from "./tables/recording-tables.ts";
 import type { NodeTable, PublicAddressTable, ServerSecretTable } from "./tables/server-tables.ts";
-import type { MultistreamTargetTable, SessionEpochTable, SessionTable, StreamTable } from "./tables/stream-tables.ts";
+import type {
+  MultistreamTargetTable,
+  SessionEpochTable,
+  SessionTable,
+  SlateImageTable,
+  StreamTable,
+} from "./tables/stream-tables.ts";
 import type { UsageHourTable, ViewerCountTable, ViewHourTable } from "./tables/view-tables.ts";
 import type {
   WebhookDeliveryTable,
@@ -31,6 +37,7 @@ export interface Schema {
   idempotent_request: IdempotentRequestTable;
   node: NodeTable;
   stream: StreamTable;
+  slate_image: SlateImageTable;
   multistream_target: MultistreamTargetTable;
   signing_key: SigningKeyTable;
   asset: AssetTable;

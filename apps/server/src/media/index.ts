@@ -64,7 +64,7 @@ const MAX_SEAL_MS = 10_000;
 
 export interface MediaPlaneSettings
   extends Omit<PlaybackSettings, "live" | "copies" | "children">,
-    Omit<HubSettings, "memory" | "takeover" | "recordingRoom" | "createRecorder" | "createDvr"> {
+    Omit<HubSettings, "memory" | "takeover" | "recordingRoom" | "makeSlate" | "createRecorder" | "createDvr"> {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   /** What viewers can go back to in sessions that are not recorded. The same disk. */
@@ -137,6 +137,7 @@ export class MediaPlane implements HeldSessions {
         return new SessionRecorder({ clock, log, eventSink, disk, sealer, ...owner, onWritten });
       },
       createDvr: (grant, start) => this.#openDvr(grant, start),
+      makeSlate: (config, image) => this.#playback.makeSlate(config, image),
     });
     this.#dvrSpool = new DvrSpool({
       ...{ clock, log, eventSink, folder: dvrDir, freeBytes: spoolFreeBytes },

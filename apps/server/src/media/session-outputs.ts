@@ -12,6 +12,7 @@ import { PartTarget } from "./packaging/part-target.ts";
 import { renditionNameOf } from "./packaging/rendition-name.ts";
 import { type RenditionPace, RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
+import type { SlateImages } from "./packaging/slate-images.ts";
 import { SlateOutputs } from "./packaging/slate-outputs.ts";
 import { type Track, VIDEO_TRACK, type VideoTrack } from "./packet.ts";
 import type { PageMemory } from "./page-memory.ts";
@@ -32,6 +33,8 @@ export interface SessionOutputsSettings {
   readonly onSegment: (segments: readonly RenditionSegment[]) => void;
   /** Null where the source is passed through alone. */
   readonly ladder: LadderRequest | null;
+  /** The image that viewers see while the source is away; null for the last picture. */
+  readonly slateImages: SlateImages | null;
 }
 
 /** The name that targets have for the source itself. */
@@ -81,8 +84,9 @@ export class SessionOutputs implements TimelineSink {
   readonly slate: SlateSink = {
     begin: () => {
       if (this.#sourceOfTrack[VIDEO_TRACK]?.announced === null) return null;
-      const pace = this.#slate.begin([...this.#sources.values()]);
-      if (pace !== null) this.#ladder?.slate.begin();
+      const { slateImages } = this.#settings;
+      const pace = this.#slate.begin([...this.#sources.values()], slateImages);
+      if (pace !== null) this.#ladder?.slate.begin(slateImages);
       return pace;
     },
     cut: (cut) => {
@@ -168,6 +172,7 @@ export class SessionOutputs implements TimelineSink {
 
   cut(cut: Cut): void {
     if (cut.discontinuity) this.#discontinuities++;
+    this.#settings.slateImages?.prepare(this.renditions);
     this.#ledger.expect(cut.msn, this.#sources.size);
     for (const { packager } of this.#sources.values()) packager.cut(cut);
     this.#feed.cut(cut);

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ManualClock } from "../platform/manual-clock-rig.ts";
 import { openMediaMemory } from "./memory-pool.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
-import { Payload, type VideoTrack } from "./packet.ts";
+import { type MakeSlate, SlateImages } from "./packaging/slate-images.ts";
+import { samplesIn } from "./packaging/window-samples.ts";
+import { Payload, VIDEO_TRACK, type VideoTrack } from "./packet.ts";
 import type { SessionOutputs } from "./session-outputs.ts";
 import { openTimeline } from "./session-timeline.ts";
 import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "./testing/synthetic-source.ts";
@@ -17,7 +19,7 @@ class SlateRig {
   /** What readers of the feed get. */
   readonly fed: string[] = [];
 
-  constructor({ hasSlate = true } = {}) {
+  constructor({ hasSlate = true, makeSlate = null as MakeSlate | null } = {}) {
     const { timeline, outputs } = openTimeline({
       clock: this.clock,
       memory: openMediaMemory().parts,
@@ -25,6 +27,7 @@ class SlateRig {
       lastTargetDuration: null,
       lastSound: null,
       hasSlate,
+      slateImages: makeSlate && new SlateImages(makeSlate),
       onSegment: (segments) => this.closed.push(...segments),
       onUnstable: () => {},
       ladder: null,
@@ -151,6 +154,78 @@ test("a slate has a keyframe in each segment, and behind it pictures that cost n
     expect(bytes).toBeLessThan(53_000);
     expect(parts.map(({ isIndependent }) => isIndependent)).toEqual([true, ...Array(6).fill(false)]);
   }
+});
+
+/** The first picture of each slate. */
+function shownBy(rig: SlateRig): Uint8Array[] {
+  const { renditions } = rig.outputs;
+  const listed = renditions.find(({ name }) => name === "source")?.listed ?? [];
+  return listed
+    .filter(({ isSlate }) => isSlate)
+    .map(({ parts }) => Uint8Array.from(samplesIn(parts[0]?.views ?? [], VIDEO_TRACK)[0]?.data.bytes ?? []));
+}
+
+describe("a stream with an image of its own", () => {
+  const image = Uint8Array.from([0, 0, 0, 5, 0x65, 0x88, 0x84, 7, 7]);
+
+  test("shows it as a keyframe of the source's configuration, which is asked for once, before the source is lost", async () => {
+    const asked: Uint8Array[] = [];
+    const rig = new SlateRig({
+      makeSlate: async (config) => {
+        asked.push(config);
+        return image;
+      },
+    });
+    rig.send({ seconds: 5 });
+    expect(asked).toEqual([VIDEO.config]);
+    await new Promise((resolve) => setImmediate(resolve));
+    rig.timeline.pause();
+    rig.wait(6_000);
+    const shown = shownBy(rig);
+    expect(shown.length).toBeGreaterThanOrEqual(2);
+    for (const picture of shown) expect(picture).toEqual(image);
+    rig.timeline.publisher();
+    rig.send({ seconds: 5, clockAt: 50 });
+    expect(asked).toHaveLength(1);
+    const segments = rig.of("source");
+    expect(new Set(segments.map(({ init }) => init?.name)).size).toBe(1);
+    expect(segments.some(({ discontinuity }) => discontinuity)).toBe(false);
+  });
+
+  test.each([
+    ["not made yet", () => new Promise<null>(() => {})],
+    ["none for this configuration", async () => null],
+    ["not made because the decoder is busy", () => Promise.reject(new Error("too many waiting"))],
+  ] satisfies [string, MakeSlate][])("shows the last picture where it is %s", async (_, makeSlate) => {
+    const rig = new SlateRig({ makeSlate });
+    rig.send({ seconds: 5 });
+    await new Promise((resolve) => setImmediate(resolve));
+    rig.timeline.pause();
+    rig.wait(6_000);
+    const shown = shownBy(rig);
+    expect(shown.length).toBeGreaterThanOrEqual(2);
+    for (const picture of shown) expect(picture).not.toEqual(image);
+  });
+
+  test("asks again with the next segment if the decoder was busy, for one configuration at a time", async () => {
+    let asked = 0;
+    const rig = new SlateRig({
+      makeSlate: async () => {
+        asked++;
+        if (asked === 1) throw new Error("too many waiting");
+        return image;
+      },
+    });
+    rig.send({ seconds: 3 });
+    expect(asked).toBe(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    rig.send({ seconds: 5, clockAt: 3 });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toBe(2);
+    rig.timeline.pause();
+    rig.wait(4_000);
+    expect(shownBy(rig)[0]).toEqual(image);
+  });
 });
 
 describe("no slate is shown", () => {

@@ -30,8 +30,9 @@ export interface SessionTimelineSettings
   readonly window?: SessionOutputsSettings["window"] | undefined;
   /** The target duration that the stream's last session would have needed; null where it had none. */
   readonly lastTargetDuration: number | null;
-  /** Show viewers the last picture while the source is away. */
+  /** Show viewers a picture while the source is away: `slateImages`, or the last one. */
   readonly hasSlate: boolean;
+  readonly slateImages?: SessionOutputsSettings["slateImages"];
   /** A segment is closed in every rendition. */
   readonly onSegment: (segments: readonly RenditionSegment[], position: TimelinePosition) => void;
 }
@@ -49,6 +50,7 @@ export function openTimeline(settings: SessionTimelineSettings): { timeline: Tim
     window: window ?? new Map(),
     onSegment: (segments) => onSegment(segments, timeline.position),
     ladder,
+    slateImages: settings.slateImages ?? null,
   });
   const slate = hasSlate ? outputs.slate : null;
   const timeline = new Timeline({ clock, sink: outputs, slate, resume, lastSound, target, onUnstable });

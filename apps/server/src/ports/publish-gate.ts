@@ -83,7 +83,9 @@ export interface SessionStart {
   readonly lastSound: SessionSound | null;
   readonly record: boolean;
   /** What live viewers see in the reconnect window. */
-  readonly slate: "off" | "last-picture";
+  readonly slate: "off" | "last-picture" | "image";
+  /** A PNG or JPEG; null where the stream has none, or shows none. */
+  readonly slateImage: Uint8Array | null;
   /** How far viewers can go back while it is live, in seconds; null where they cannot. */
   readonly dvrSeconds: number | null;
   /** Names of the profiles whose rungs are kept beside the source, in the recording or for viewers who go back. */

@@ -2,6 +2,9 @@ import type { streamRoutes } from "../routes/stream-routes.ts";
 import type { DescriptionsOf } from "./description.ts";
 import { clip, ids, newStream, playbackIds, STREAM_KEY, session, stream, times } from "./example-objects.ts";
 
+/** Of one pixel. */
+const SMALL_PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
+
 /** Errors of a body that describes a stream: its rules are checked against each other, and against the project's webhooks and targets. */
 const invalidStream = ["bad-request", "bad-url", "missing-webhook", "private-address"] as const;
 
@@ -71,6 +74,12 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
       "Suspends a stream or resumes it. A suspended stream refuses broadcasters and viewers, and its current broadcaster is disconnected at once. The stream and its recordings are kept. Responds with 204 without a body: clients of the public API expect that.",
     example: { params: { id: ids.stream }, body: { suspended: true } },
     errors: ["not-found", "missing-suspended"],
+  },
+  setStreamSlateImage: {
+    description:
+      'Sets the image that viewers of a stream with `slate: "image"` see while the broadcaster may reconnect, from the next session on. It is shown as large as fits, with black around it, in every rendition. A stream without an image, a rendition that is not H.264 of 8 bits in 4:2:0, and an image of more than 16 million pixels get the last picture instead.',
+    example: { params: { id: ids.stream }, body: { image: SMALL_PNG } },
+    errors: ["bad-request", "not-found"],
   },
   deleteStream: {
     description:

@@ -9,6 +9,7 @@ import {
   PullTrial,
   RecordPatch,
   RefusedPublish,
+  SlateImage,
   Stream,
   StreamIds,
   StreamPatch,
@@ -113,6 +114,15 @@ export const streamRoutes = {
     body: SuspendedPatch,
     success: none,
     failures: [404, 422],
+  },
+  setStreamSlateImage: {
+    method: "PUT",
+    path: "/api/stream/:id/slate-image",
+    summary: "Set the image that viewers see while the broadcaster is away",
+    auth: "key",
+    body: SlateImage,
+    success: none,
+    failures: [400, 404, 422],
   },
   deleteStream: {
     method: "DELETE",

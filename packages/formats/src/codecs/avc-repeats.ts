@@ -1,6 +1,12 @@
 import { BitReader, BitWriter, FormatError } from "../bits/index.ts";
 import { type AvcSequence, avcParameterSets, readAvcSequence } from "./avc.ts";
-import { lengthPrefixed, withEmulationPrevention, withoutEmulationPrevention } from "./nal-units.ts";
+import { type AvcPictureSet, readAvcPictureSet } from "./avc-picture-set.ts";
+import {
+  lengthPrefixed,
+  unitsOfFourByteLengths,
+  withEmulationPrevention,
+  withoutEmulationPrevention,
+} from "./nal-units.ts";
 import { SKIPPED_QP, skippedInCabac } from "./skipped-slice.ts";
 
 const IDR = 5;
@@ -21,7 +27,7 @@ export function avcRepeats(avcC: Uint8Array, keyframe: Uint8Array, count: number
   try {
     const sets = avcParameterSets(avcC);
     const slice = idrSlice(keyframe);
-    const picture = sets.pps.map(readPictureSet).find(({ id }) => id === slice.pictureSet);
+    const picture = sets.pps.map(readAvcPictureSet).find(({ id }) => id === slice.pictureSet);
     const sequence = sets.sps.map(readAvcSequence).find(({ id }) => id === picture?.sequenceSet);
     if (!picture || !sequence?.isProgressive || sequence.hasSeparatePlanes) return null;
     if (picture.hasSliceGroups || sequence.maxReferences === 0) return null;
@@ -40,57 +46,12 @@ export function avcRepeats(avcC: Uint8Array, keyframe: Uint8Array, count: number
 
 /** Removes SEI messages from an H.264 access unit with 4-byte lengths: captions and times are those of one picture, and must not be shown again. */
 export function withoutAvcMessages(accessUnit: Uint8Array): Uint8Array {
-  return lengthPrefixed([...unitsOf(accessUnit)].filter(([header = 0]) => (header & 0x1f) !== SEI));
-}
-
-/** NAL units. Stops at a length that exceeds the data. */
-function* unitsOf(accessUnit: Uint8Array): Generator<Uint8Array, void> {
-  const view = new DataView(accessUnit.buffer, accessUnit.byteOffset, accessUnit.byteLength);
-  for (let offset = 0; offset + 4 < accessUnit.length; ) {
-    const end = offset + 4 + view.getUint32(offset);
-    yield accessUnit.subarray(offset + 4, end);
-    offset = end;
-  }
-}
-
-/** ITU-T H.264 7.3.2.2. */
-interface PictureSet {
-  readonly id: number;
-  readonly sequenceSet: number;
-  readonly isCabac: boolean;
-  readonly hasBottomOrder: boolean;
-  readonly hasSliceGroups: boolean;
-  readonly isWeighted: boolean;
-  readonly qp: number;
-  readonly hasDeblockingControl: boolean;
-  readonly hasRedundantCount: boolean;
-}
-
-function readPictureSet(pps: Uint8Array): PictureSet {
-  const bits = new BitReader(withoutEmulationPrevention(pps), 1);
-  const [id, sequenceSet] = [bits.unsignedExpGolomb(), bits.unsignedExpGolomb()];
-  const [isCabac, hasBottomOrder] = [bits.flag(), bits.flag()];
-  const hasSliceGroups = bits.unsignedExpGolomb() > 0;
-  // What follows slice groups is not read: nobody repeats these pictures.
-  if (!hasSliceGroups) {
-    bits.unsignedExpGolomb(); // num_ref_idx_l0_default_active_minus1
-    bits.unsignedExpGolomb();
-  }
-  const isWeighted = bits.flag();
-  bits.skip(2); // weighted_bipred_idc
-  const qp = 26 + bits.signedExpGolomb();
-  bits.signedExpGolomb(); // pic_init_qs_minus26
-  bits.signedExpGolomb(); // chroma_qp_index_offset
-  const hasDeblockingControl = bits.flag();
-  bits.skip(1); // constrained_intra_pred_flag
-  const hasRedundantCount = bits.flag();
-  const coding = { isCabac, isWeighted, qp, hasDeblockingControl };
-  return { id, sequenceSet, ...coding, hasBottomOrder, hasSliceGroups, hasRedundantCount };
+  return lengthPrefixed([...unitsOfFourByteLengths(accessUnit)].filter(([header = 0]) => (header & 0x1f) !== SEI));
 }
 
 /** The first slice of an IDR picture (7.3.3). */
 function idrSlice(accessUnit: Uint8Array) {
-  for (const unit of unitsOf(accessUnit)) {
+  for (const unit of unitsOfFourByteLengths(accessUnit)) {
     if (((unit[0] ?? 0) & 0x1f) !== IDR) continue;
     const header = unit.subarray(0, HEADER_BYTES);
     const bits = new BitReader(withoutEmulationPrevention(header), 1);
@@ -113,7 +74,7 @@ function inRuns(header: BitWriter, { macroblocks }: AvcSequence): BitWriter {
 }
 
 /** Of the `nth` picture behind an IDR picture with this `pic_order_cnt_lsb`, with the header of its NAL unit. Each refers to the one before it. */
-function sliceHeader(sequence: AvcSequence, picture: PictureSet, nth: number, idrOrder: number): BitWriter {
+function sliceHeader(sequence: AvcSequence, picture: AvcPictureSet, nth: number, idrOrder: number): BitWriter {
   const { frameNumBits, pictureOrderBits, hasPictureOrderDeltas, hasChroma } = sequence;
   const bits = new BitWriter().bits(REFERENCE_SLICE, 8);
   bits.unsignedExpGolomb(0).unsignedExpGolomb(P_SLICES).unsignedExpGolomb(picture.id);

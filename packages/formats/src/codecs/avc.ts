@@ -55,6 +55,16 @@ export function avcReorderFrames(avcC: Uint8Array): number | null {
   return readVui(bits).reorderFrames;
 }
 
+/** How samples of luma and chroma mean colours: by ITU-T H.264 table E-5, and whether in full range. `matrix` is null where the encoder does not say. */
+export function avcColours(avcC: Uint8Array): { readonly matrix: number | null; readonly isFullRange: boolean } {
+  const sps = avcParameterSets(avcC).sps[0];
+  if (!sps) throw new FormatError("a sequence parameter set in avcC", 6);
+  const bits = new BitReader(withoutEmulationPrevention(sps), 1);
+  readSpsFields(bits);
+  const { matrix, isFullRange } = readVui(bits);
+  return { matrix, isFullRange };
+}
+
 // ITU-T H.264 7.3.2.1.1: the profiles whose SPS includes the chroma format and scaling lists.
 const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
@@ -80,6 +90,10 @@ export interface AvcSequence {
   /** False where pictures may be fields. */
   readonly isProgressive: boolean;
   readonly macroblocks: number;
+  /** Macroblocks of a row. */
+  readonly macroblocksAcross: number;
+  /** 4:2:0 with 8 bits, and flat scaling lists. */
+  readonly isPlain: boolean;
 }
 
 /** Reads an SPS without its header byte. Throws `FormatError`. */
@@ -96,15 +110,17 @@ function readSpsFields(bits: BitReader): { readonly shape: Shape; readonly seque
   const id = bits.unsignedExpGolomb(); // seq_parameter_set_id
   let chromaFormat = 1;
   let separatePlanes = false;
-  let bitDepth = 8;
+  let [bitDepth, chromaDepth] = [8, 8];
+  let hasScalingLists = false;
   if (HIGH_PROFILES.has(profile)) {
     chromaFormat = bits.unsignedExpGolomb();
     if (chromaFormat === 3) separatePlanes = bits.flag();
     bitDepth = 8 + bits.unsignedExpGolomb();
     if (bitDepth > 14) throw new FormatError("a bit depth of 8 to 14", bits.byteOffset);
-    bits.unsignedExpGolomb(); // bit_depth_chroma_minus8
+    chromaDepth = 8 + bits.unsignedExpGolomb();
     bits.skip(1);
-    if (bits.flag()) skipScalingLists(bits, chromaFormat === 3 ? 12 : 8);
+    hasScalingLists = bits.flag();
+    if (hasScalingLists) skipScalingLists(bits, chromaFormat === 3 ? 12 : 8);
   }
   const chroma = chromaOf(chromaFormat, bits.byteOffset);
   const frameNumBits = bits.unsignedExpGolomb() + 4;
@@ -130,6 +146,8 @@ function readSpsFields(bits: BitReader): { readonly shape: Shape; readonly seque
     ...{ id, frameNumBits, ...order, maxReferences, isProgressive: frameOnly },
     ...{ hasChroma: chromaFormat !== 0 && !separatePlanes, hasSeparatePlanes: separatePlanes },
     macroblocks: widthInBlocks * heightInUnits * (frameOnly ? 1 : 2),
+    macroblocksAcross: widthInBlocks,
+    isPlain: chromaFormat === 1 && bitDepth === 8 && chromaDepth === 8 && !hasScalingLists,
   };
   return { shape: { width, height, chroma, bitDepth }, sequence };
 }
@@ -172,25 +190,31 @@ const SAMPLE_ASPECTS: readonly (readonly [number, number] | null)[] = [
   ],
 ] as const;
 
+const UNSPECIFIED = 2;
+
 interface Vui extends Pick<VideoDescription, "frameRate" | "sampleAspect" | "range"> {
   readonly reorderFrames: number | null;
+  readonly isFullRange: boolean;
+  readonly matrix: number | null;
 }
 
 /** Many encoders truncate the VUI, and their pictures still decode. Unreadable fields are therefore unknown, not an error. */
 function readVui(bits: BitReader): Vui {
   const vui: { -readonly [K in keyof Vui]: Vui[K] } = {
-    ...{ frameRate: null, sampleAspect: null, range: "SDR", reorderFrames: null },
+    ...{ frameRate: null, sampleAspect: null, range: "SDR", reorderFrames: null, isFullRange: false, matrix: null },
   };
   try {
     if (!bits.flag()) return vui;
     if (bits.flag()) vui.sampleAspect = readSampleAspect(bits);
     if (bits.flag()) bits.skip(1); // overscan
     if (bits.flag()) {
-      bits.skip(4);
+      bits.skip(3); // video_format
+      vui.isFullRange = bits.flag();
       if (bits.flag()) {
         bits.skip(8); // colour_primaries
         vui.range = videoRangeOf(bits.bits(8));
-        bits.skip(8); // matrix_coefficients
+        const matrix = bits.bits(8);
+        vui.matrix = matrix === UNSPECIFIED ? null : matrix;
       }
     }
     if (bits.flag()) {

@@ -1,8 +1,9 @@
 export { AAC_SAMPLE_RATES, type AacDescription, describeAac, readAacConfig, silentAacFrame } from "./aac.ts";
 export { describeAv1 } from "./av1.ts";
-export { type AvcParameterSets, avcParameterSets, avcReorderFrames, describeAvc } from "./avc.ts";
+export { type AvcParameterSets, avcColours, avcParameterSets, avcReorderFrames, describeAvc } from "./avc.ts";
 export { avcConfig, type SplitPicture, splitParameterSets } from "./avc-config.ts";
 export { avcRepeats, withoutAvcMessages } from "./avc-repeats.ts";
+export { type AvcHost, avcHost, avcTransplant } from "./avc-transplant.ts";
 export { describeHevc, hevcParameterSets, hevcReorderFrames } from "./hevc.ts";
 export { hevcConfig } from "./hevc-config.ts";
 export { isIdrAccessUnit } from "./idr-access-unit.ts";

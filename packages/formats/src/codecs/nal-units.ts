@@ -18,17 +18,18 @@ export function withoutEmulationPrevention(nal: Uint8Array): Uint8Array {
 
 /** Adds them: `00 00` before a byte of 0 to 3 becomes `00 00 03` (ITU-T H.264 7.4.1). */
 export function withEmulationPrevention(nal: Uint8Array): Uint8Array {
-  const bytes: number[] = [];
-  let zeros = 0;
+  // One in three bytes at most.
+  const bytes = new Uint8Array(Math.ceil((nal.length * 3) / 2));
+  let [length, zeros] = [0, 0];
   for (const byte of nal) {
     if (zeros >= 2 && byte <= 3) {
-      bytes.push(3);
+      bytes[length++] = 3;
       zeros = 0;
     }
     zeros = byte === 0 ? zeros + 1 : 0;
-    bytes.push(byte);
+    bytes[length++] = byte;
   }
-  return Uint8Array.from(bytes);
+  return bytes.slice(0, length);
 }
 
 /** Converts NAL units with start codes (H.264 annex B) to 4-byte lengths, in a new buffer. Bytes before the first start code are dropped. */
@@ -48,6 +49,16 @@ export function annexBUnits(bytes: Uint8Array): Uint8Array[] {
     start = next + 3;
   }
   return units;
+}
+
+/** NAL units behind lengths of 4 bytes, as views. Stops at a length that exceeds the data. */
+export function* unitsOfFourByteLengths(accessUnit: Uint8Array): Generator<Uint8Array, void> {
+  const view = new DataView(accessUnit.buffer, accessUnit.byteOffset, accessUnit.byteLength);
+  for (let offset = 0; offset + 4 < accessUnit.length; ) {
+    const end = offset + 4 + view.getUint32(offset);
+    yield accessUnit.subarray(offset + 4, end);
+    offset = end;
+  }
 }
 
 /** Joins NAL units, each with its length in 4 bytes. */

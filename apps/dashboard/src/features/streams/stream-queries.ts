@@ -62,6 +62,19 @@ export function usePatchStream(id: string) {
   });
 }
 
+/** Uploads the image that viewers see while the broadcaster is away. */
+export function useSlateImage(id: string) {
+  return useMutation({
+    mutationFn: async (file: File) => weir.streams.setSlateImage(id, await base64Of(file)),
+  });
+}
+
+async function base64Of(file: File): Promise<string> {
+  let text = "";
+  for (const byte of new Uint8Array(await file.arrayBuffer())) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
 const testBroadcastKey = ["test-broadcast"];
 
 /** Starts a test broadcast of the stream with the given id. How it went is read by `useTestBroadcastOf`, on any page. */

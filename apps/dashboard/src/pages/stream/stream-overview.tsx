@@ -9,7 +9,7 @@ import { PullPanel } from "../../features/pulls/pull-panel.tsx";
 import { ShareButton } from "../../features/share/share-button.tsx";
 import { LadderPanel } from "../../features/streams/ladder-panel.tsx";
 import { PublishGuide } from "../../features/streams/publish-guide.tsx";
-import { SlateSwitch } from "../../features/streams/slate-switch.tsx";
+import { SlateSetting } from "../../features/streams/slate-setting.tsx";
 import {
   DeleteButton,
   RenameStreamButton,
@@ -68,7 +68,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
         </Panel>
         <Panel title={text.settings} isFolded={isPhone}>
           <RecordSwitch stream={stream} />
-          <SlateSwitch stream={stream} />
+          <SlateSetting stream={stream} />
           <Figures
             figures={[
               { name: text.created, value: <Moment at={stream.createdAt} /> },

@@ -282,8 +282,12 @@ export const streamStrings = {
     recordHint: "Applies from the next session.",
     recordLive: "Recording cannot change while the stream is live. End the broadcast first.",
     slate: "Slate for viewers",
-    slateHint:
-      "While the encoder may reconnect, viewers see the last picture instead of a stall. Applies from the next session.",
+    slateHint: "What viewers see instead of a stall while the encoder may reconnect. Applies from the next session.",
+    slates: { off: "Nothing new", "last-picture": "The last picture", image: "An image of your own" },
+    slateImage: "Image",
+    slateImageHint: "PNG or JPEG, at most 512 KB.",
+    slateChoose: "Choose a file",
+    slateSaved: "Image saved",
     rename: "Rename",
   },
 } as const;

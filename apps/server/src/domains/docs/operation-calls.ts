@@ -27,6 +27,7 @@ const calls: OperationCalls = {
   patchStream: (weir, { id, body }) => weir.streams.patch(id, body),
   patchStreamRecord: null,
   patchStreamSuspended: null,
+  setStreamSlateImage: (weir, { id, body }) => weir.streams.setSlateImage(id, body.image),
   deleteStream: (weir, { id }) => weir.streams.delete(id, { recordings: true }),
   deleteStreams: (weir, { body }) => weir.streams.deleteMany(body.ids ?? []),
   terminateStream: (weir, { id }) => weir.streams.terminate(id),

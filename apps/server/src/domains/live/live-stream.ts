@@ -45,7 +45,7 @@ interface Row {
   record: boolean;
   recording_spec: RecordingSpec | null;
   dvr_minutes: number | null;
-  slate: "last-picture" | null;
+  slate: Exclude<SessionStart["slate"], "off"> | null;
   may_publish: boolean;
   node_id: string | null;
   region: string | null;

@@ -18,6 +18,7 @@ import { targetsToForward } from "../multistream/index.ts";
 import { findPlace } from "../nodes/index.ts";
 import { recordedProfiles } from "../recorded-profiles.ts";
 import { recordingEvent } from "../recordings/index.ts";
+import type { Trx } from "../schema.ts";
 import { beginSession, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import type { RefusedPublishes } from "./refused-publishes.ts";
@@ -129,6 +130,7 @@ export class StreamPublishGate implements PublishGate {
       const ladder = { recordedProfiles: kept.map(({ name }) => name), profiles, isDefaultLadder: isDefault };
       const taken = { lastTargetDuration: last?.targetDuration ?? null, lastSound: last?.sound ?? null };
       const { slate } = stream;
+      const slateImage = slate === "image" ? await findSlateImage(trx, streamId) : null;
       const start = {
         sessionId,
         startedAtMs,
@@ -138,6 +140,7 @@ export class StreamPublishGate implements PublishGate {
         ...taken,
         record,
         slate,
+        slateImage,
         dvrSeconds,
         ...ladder,
         targets,
@@ -193,6 +196,12 @@ export class StreamPublishGate implements PublishGate {
     this.#deps.log.info({ protocol, remoteAddress, reason }, "a publisher was refused");
     return { ok: false, reason };
   }
+}
+
+/** Null for a stream that shows its last picture because it has no image. */
+async function findSlateImage(trx: Trx, streamId: string): Promise<Buffer | null> {
+  const row = await trx.selectFrom("slate_image").select("image").where("stream_id", "=", streamId).executeTakeFirst();
+  return row?.image ?? null;
 }
 
 /** The documented default ladder, as stored when a stream specifies none. */

@@ -55,6 +55,9 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
     async ({ principal, id, body }) => streams.setSuspended(principal, id, body.suspended),
     { mayBeEmpty: true },
   );
+  api.on(routes.setStreamSlateImage, async ({ principal, id, body }) =>
+    streams.setSlateImage(principal, id, body.image),
+  );
   api.on(routes.deleteStream, async ({ principal, id, query }) =>
     streams.delete(principal, [id], hasRecordings(query)),
   );

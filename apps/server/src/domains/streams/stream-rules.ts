@@ -1,4 +1,4 @@
-import type { Dvr, NewStream, NewTargetRef, Profile } from "@weir/contract";
+import type { Dvr, NewStream, NewTargetRef, Profile, StreamSlate } from "@weir/contract";
 import { BadRequest } from "../api/index.ts";
 
 /** A target can always name the source itself, so no profile may have that name. */
@@ -40,7 +40,7 @@ export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], re
 export const minutesOf = (dvr: NewStream["dvr"]): number | null => (dvr === "session" ? 0 : (dvr ?? null));
 
 /** As stored: null for none. */
-export const storedSlate = (slate: NewStream["slate"]): "last-picture" | null =>
+export const storedSlate = (slate: NewStream["slate"]): Exclude<StreamSlate, "off"> | null =>
   slate === undefined || slate === "off" ? null : slate;
 
 export const dvrOf = (minutes: number | null): Dvr | null => (minutes === 0 ? "session" : minutes);

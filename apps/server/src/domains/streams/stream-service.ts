@@ -23,6 +23,7 @@ import { deleteRecordings, refuseViewers } from "../recordings/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { sessionsOfStreams } from "../sessions/index.ts";
 import type { DomainConfig } from "../settings.ts";
+import { readSlateImage, saveSlateImage } from "./slate-image.ts";
 import { streamRecord } from "./stream-record.ts";
 import {
   checkProfiles,
@@ -125,6 +126,15 @@ export class StreamService {
   async setSuspended(owner: Owner, id: string, suspended: boolean | undefined): Promise<void> {
     if (suspended === undefined) throw new ApiError(422, "missing-suspended", "missing suspended property");
     await this.patch(owner, id, { suspended });
+  }
+
+  /** `image` in base64; null takes it away. */
+  async setSlateImage(owner: Owner, id: string, image: string | null): Promise<void> {
+    const bytes = image === null ? null : readSlateImage(image);
+    await this.#deps.db.transaction().execute(async (trx) => {
+      await lockStream(trx, owner, id);
+      await saveSlateImage(trx, id, bytes);
+    });
   }
 
   async addTarget(owner: Owner, id: string, target: NewTargetRef): Promise<void> {

@@ -1,9 +1,11 @@
-import type { NewStream, Profile, PullStatus, RecordingSpec, TargetRef } from "@weir/contract";
+import type { NewStream, Profile, PullStatus, RecordingSpec, StreamSlate, TargetRef } from "@weir/contract";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { SessionSound, TranscodingReport } from "../../ports/index.ts";
 import type { StreamIssues } from "../open-issue.ts";
 import type { TargetState } from "../target-state.ts";
 import type { Bool, Counters, Int8, Int8Default, Int8OrNull, JsonOrNull, Owned, TextOrNull } from "./columns.ts";
+
+type SlateName = Exclude<StreamSlate, "off">;
 
 export interface StreamTable extends Owned, Counters {
   id: string;
@@ -21,7 +23,7 @@ export interface StreamTable extends Owned, Counters {
   /** 0 for the whole session. */
   dvr_minutes: ColumnType<number | null, number | null | undefined, number | null>;
   /** Null for none. */
-  slate: ColumnType<"last-picture" | null, "last-picture" | null | undefined, "last-picture" | null>;
+  slate: ColumnType<SlateName | null, SlateName | null | undefined, SlateName | null>;
   targets: ColumnType<TargetRef[], string | undefined, string>;
   pull: JsonOrNull<NonNullable<NewStream["pull"]>>;
   created_at: Int8;
@@ -44,6 +46,12 @@ export interface StreamTable extends Owned, Counters {
   pull_node_id: TextOrNull;
   pull_status: JsonOrNull<PullStatus>;
   pull_watched_until: Int8Default;
+}
+
+/** Of streams that have one. */
+export interface SlateImageTable {
+  stream_id: string;
+  image: Buffer;
 }
 
 export interface SessionTable extends Owned, Counters {

@@ -93,6 +93,11 @@ export class Playback {
     );
   }
 
+  /** An image as a keyframe for this `avcC`; null where it takes none. Rejects while too much else waits for the decoder. */
+  makeSlate(config: Uint8Array, image: Uint8Array): Promise<Uint8Array | null> {
+    return this.#stills.makeSlate(config, image);
+  }
+
   close(): void {
     this.admissions.close();
     this.#stills.close();

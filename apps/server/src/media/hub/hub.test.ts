@@ -22,6 +22,7 @@ beforeEach(() => {
   log = new FactLog();
   hub = new Hub({
     takeover: null,
+    makeSlate: async () => null,
     clock,
     log: silentLog,
     publishGate: gate,

@@ -42,6 +42,7 @@ type NodeSetting =
   | "eventSink"
   | "reconnectWindowMs"
   | "ladder"
+  | "makeSlate"
   | "restream"
   | "orchestrator"
   | "recordingRoom";

@@ -5,6 +5,7 @@ import type { PublishGrant, RestreamTarget, SessionStart } from "../../ports/ind
 import type { SessionDvr } from "../dvr/session-dvr.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
+import { SlateImages } from "../packaging/slate-images.ts";
 import type { PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import { type RestreamResources, SessionTargets } from "../restream/session-targets.ts";
@@ -35,6 +36,8 @@ export interface LiveSessionSettings extends SessionFactsSettings {
   readonly restream: RestreamResources;
   /** The current multistream targets of the stream. */
   readonly askTargets: () => Promise<readonly RestreamTarget[]>;
+  /** An image as a keyframe for this `avcC`; null where it takes none. */
+  readonly makeSlate: (config: Uint8Array, image: Uint8Array) => Promise<Uint8Array | null>;
   /** The session is over; its playlists stay available for its last viewers. */
   readonly onFinished: (session: LiveSession) => void;
   /** The source was away for longer than the reconnect window. */
@@ -72,6 +75,7 @@ export class LiveSession {
 
   constructor(settings: LiveSessionSettings) {
     const { clock, memory, start, grant, restream } = settings;
+    const { slateImage } = start;
     this.#settings = settings;
     this.sessionId = start.sessionId;
     this.streamId = grant.streamId;
@@ -85,7 +89,8 @@ export class LiveSession {
       resume: start.resume,
       lastTargetDuration: start.lastTargetDuration,
       lastSound: start.lastSound,
-      hasSlate: start.slate === "last-picture",
+      hasSlate: start.slate !== "off",
+      slateImages: slateImage && new SlateImages((config) => settings.makeSlate(config, slateImage)),
       onSegment: (segments, position) => facts.segmentClosed(segments, position),
       onUnstable: (reason) => this.#publisher?.close(reason),
       ladder: {

@@ -6,6 +6,7 @@ import { type ListedRendition, newestTrack } from "../packaging/hls/live-multiva
 import type { LiveOutput } from "../packaging/live-output.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import { type RenditionSegment, SegmentLedger } from "../packaging/segment-ledger.ts";
+import type { SlateImages } from "../packaging/slate-images.ts";
 import { SlateOutputs } from "../packaging/slate-outputs.ts";
 import { TICKS_PER_SECOND, type Track, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample, SlateSink, TimelineSink } from "../timeline/timeline-sink.ts";
@@ -101,8 +102,8 @@ export class LiveLadder implements TimelineSink {
   }
 
   /** What the rungs show while the source is away: each its own last picture, behind everything that is still being encoded. */
-  readonly slate: Pick<SlateSink, "cut" | "picture" | "end"> & { begin(): void } = {
-    begin: () => this.#transcoder.inOrder(() => this.#slate.begin(this.outputs)),
+  readonly slate: Pick<SlateSink, "cut" | "picture" | "end"> & { begin(images: SlateImages | null): void } = {
+    begin: (images) => this.#transcoder.inOrder(() => this.#slate.begin(this.outputs, images)),
     cut: (cut) => {
       this.#ledger.expect(cut.msn, this.outputs.length);
       this.#transcoder.inOrder(() => this.#slate.cut(cut));

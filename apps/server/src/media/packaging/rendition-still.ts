@@ -1,6 +1,7 @@
 import { avcRepeats, withoutAvcMessages } from "@weir/formats/codecs";
 import { Payload, TICKS_PER_SECOND, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { LiveOutput } from "./live-output.ts";
+import type { SlateImages } from "./slate-images.ts";
 import { samplesIn } from "./window-samples.ts";
 
 /** Three pictures a part. They cost some 20 bytes each. */
@@ -13,8 +14,8 @@ const KEYFRAME_TICKS = (3 * TICKS_PER_SECOND) / 10;
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 
 /**
- * The last keyframe of one rendition, out of its live window, for as long as the source is away: at the start of each segment, and behind it pictures
- * in which every macroblock is skipped. The decoder configuration stays, so players notice nothing. Where such pictures cannot be written, as for
+ * The last keyframe of one rendition, out of its live window, or the image of the stream, for as long as the source is away: at the start of each
+ * segment, and behind it pictures in which every macroblock is skipped. The decoder configuration stays, so players notice nothing. Where such pictures cannot be written, as for
  * interlaced video, the keyframe itself is repeated.
  */
 export class RenditionStill {
@@ -34,10 +35,12 @@ export class RenditionStill {
   }
 
   /** Null where the rendition has no keyframe of H.264. */
-  static of(output: LiveOutput): RenditionStill | null {
+  static of(output: LiveOutput, images: SlateImages | null): RenditionStill | null {
     const { listed } = output.rendition;
     const init = listed.at(-1)?.storedInit;
     if (init?.track.kind !== "video" || init.track.codec !== "avc") return null;
+    const image = images?.keyframeOf(init);
+    if (image) return new RenditionStill(output, init.track, image);
     let bytes = 0;
     for (const segment of listed.toReversed()) {
       if (segment.storedInit?.name !== init.name) return null;

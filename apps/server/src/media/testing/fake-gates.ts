@@ -55,6 +55,7 @@ export class FakePublishGate implements PublishGate {
       lastTargetDuration: null,
       lastSound: null,
       slate: "off",
+      slateImage: null,
       record: false,
       dvrSeconds: null,
       recordedProfiles: [],

@@ -69,6 +69,7 @@ const restream = {
 };
 const hub = new Hub({
   takeover: null,
+  makeSlate: async () => null,
   clock,
   log,
   publishGate: gate,

@@ -33,6 +33,15 @@ beforeEach(async () => {
 
 const isJpeg = (image: Uint8Array | null) => image?.[0] === 0xff && image[1] === 0xd8;
 
+test("an image becomes a keyframe for the parameter sets of a source, by the same child; what is no image becomes none", async () => {
+  const image = await maker.make(keyframe, SHAPE);
+  const slate = (bytes: Uint8Array) => maker.slate(keyframe.config, bytes);
+  const made = await slate(image ?? Buffer.of());
+  expect(isJpeg(await maker.make({ ...keyframe, data: made ?? Buffer.of() }, SHAPE))).toBe(true);
+  expect(await slate(Buffer.from("<svg/>"))).toBeNull();
+  expect(started).toHaveLength(1);
+});
+
 test("an undecodable keyframe fails alone, a decoder crash ends only the child; other images are made", async () => {
   expect(isJpeg(await maker.make(keyframe, SHAPE))).toBe(true);
   expect(await maker.make({ ...keyframe, data: Buffer.alloc(4_000, 0xff) }, SHAPE)).toBeNull();

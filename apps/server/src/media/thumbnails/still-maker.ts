@@ -75,6 +75,12 @@ export class StillMaker {
     return this.#turns.run(() => this.#ask((id) => ({ type: "sheet", job: { id, ...shape }, data: tiles })));
   }
 
+  /** Makes a keyframe for a rendition with this `avcC` from a PNG or JPEG. Null on failure. Rejects with `TooManyWaiting`. */
+  slate(config: Uint8Array, image: Uint8Array): Promise<Uint8Array | null> {
+    const job = { config: Buffer.from(config).toString("base64") };
+    return this.#turns.run(() => this.#ask((id) => ({ type: "slate", job: { id, ...job }, data: image })));
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#drop("the server is closing");

@@ -6,7 +6,16 @@ import {
   type AVSampleFormat,
   type FFEncoderCodec,
 } from "node-av/constants";
-import { avChannelLayoutDefault, Codec, CodecContext, Dictionary, FFmpegError, Log, Rational } from "node-av/lib";
+import {
+  avChannelLayoutDefault,
+  Codec,
+  CodecContext,
+  CodecParameters,
+  Dictionary,
+  FFmpegError,
+  Log,
+  Rational,
+} from "node-av/lib";
 
 // FFmpeg prints the addresses it is given, and those have stream keys in them. A hostile file could make it log without limit.
 Log.setLevel(AV_LOG_QUIET);
@@ -41,6 +50,17 @@ export async function openEncoder(
   const { width, height } = context;
   check(opened, `cannot open the encoder ${name}${width > 0 ? ` for ${width}x${height}` : ""}`);
   return context;
+}
+
+/** The body of `avcC` of an opened encoder of H.264. */
+export function decoderConfig(context: CodecContext): Buffer {
+  const parameters = new CodecParameters();
+  parameters.alloc();
+  check(parameters.fromContext(context), "cannot describe an encoder");
+  const config = parameters.getDecoderConfigurationRecord();
+  parameters.free();
+  if (!config) throw new Error("the encoder gives no parameter sets");
+  return config;
 }
 
 export interface AudioEncoderSettings {

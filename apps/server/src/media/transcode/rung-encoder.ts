@@ -8,10 +8,10 @@ import {
   type AVPixelFormat,
   type FFEncoderCodec,
 } from "node-av/constants";
-import { type CodecContext, CodecParameters, type Frame, Packet, Rational } from "node-av/lib";
+import { type CodecContext, type Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
 import { encoderSettings } from "./encoder-settings.ts";
-import { check, isThere, openEncoder } from "./ffmpeg.ts";
+import { check, decoderConfig, isThere, openEncoder } from "./ffmpeg.ts";
 import { FrameRateMeter } from "./frame-rate-meter.ts";
 import type {
   EncodedPicture,
@@ -122,14 +122,4 @@ function setBitrate(context: CodecContext, bitrateBps: number): void {
   context.bitRate = BigInt(rate);
   context.rcMaxRate = BigInt(rate);
   context.rcBufferSize = rate * BUFFER_SECONDS;
-}
-
-function decoderConfig(context: CodecContext): Buffer {
-  const parameters = new CodecParameters();
-  parameters.alloc();
-  check(parameters.fromContext(context), "cannot describe a rung");
-  const config = parameters.getDecoderConfigurationRecord();
-  parameters.free();
-  if (!config) throw new Error("the encoder gives no parameter sets");
-  return config;
 }

@@ -1,14 +1,24 @@
 import { unexpected } from "./fatal-transcode-error.ts";
+import { makeSlate } from "./slate-encoder.ts";
 import { makeSheet, makeStill } from "./still-encoder.ts";
-import type { Engine, Send } from "./transcode-protocol.ts";
+import type { Engine, Send, ToChild } from "./transcode-protocol.ts";
 
-/** Makes images of keyframes, and sheets of tiles, in the child. A keyframe that cannot be decoded gives an empty image. */
+type StillMessage = Extract<ToChild, { type: "still" | "sheet" | "slate" }>;
+
+export const isStill = (message: ToChild): message is StillMessage =>
+  message.type === "still" || message.type === "sheet" || message.type === "slate";
+
+/** Makes images of keyframes, sheets of tiles, and keyframes of images, in the child. What cannot be decoded gives nothing. */
 export function stillEngine(send: Send): Engine {
   return async (message) => {
-    if (message.type !== "still" && message.type !== "sheet") throw unexpected(message);
-    const { type, job, data } = message;
-    const making = type === "still" ? makeStill(job, data) : makeSheet(job, data);
-    const image = await making.catch(() => null);
-    send({ type: "still", id: job.id, data: image ?? new Uint8Array() });
+    if (!isStill(message)) throw unexpected(message);
+    const image = await made(message).catch(() => null);
+    send({ type: "still", id: message.job.id, data: image ?? new Uint8Array() });
   };
+}
+
+function made(message: StillMessage): Promise<Uint8Array | null> {
+  if (message.type === "still") return makeStill(message.job, message.data);
+  if (message.type === "sheet") return makeSheet(message.job, message.data);
+  return makeSlate(Buffer.from(message.job.config, "base64"), message.data);
 }

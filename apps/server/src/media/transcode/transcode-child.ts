@@ -6,7 +6,7 @@ import { messageReader } from "../../platform/pipe-frames.ts";
 import { openAudioEngine } from "./audio-child-engine.ts";
 import { FatalTranscodeError, unexpected } from "./fatal-transcode-error.ts";
 import { PreviewEngine } from "./preview-engine.ts";
-import { stillEngine } from "./still-engine.ts";
+import { isStill, stillEngine } from "./still-engine.ts";
 import { TranscodeEngine } from "./transcode-child-engine.ts";
 import { type Engine, type FromChild, frameOf, type ToChild } from "./transcode-protocol.ts";
 
@@ -52,7 +52,7 @@ async function work(): Promise<void> {
   for (let message = waiting.shift(); message; message = waiting.shift()) {
     if (waiting.length < MAX_WAITING / 2) input.resume();
     const begun = systemClock.monotonic();
-    if (message.type === "still" || message.type === "sheet") engine ??= stillEngine(send);
+    if (isStill(message)) engine ??= stillEngine(send);
     if (engine) await engine(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
     else if (message.type === "start-audio") engine = await openAudioEngine(message.start, send);

@@ -96,6 +96,13 @@ export interface SheetJob {
   readonly tileHeight: number;
 }
 
+/** A PNG or JPEG that a child makes a keyframe of, for the parameter sets of a rendition. */
+export interface SlateJob {
+  readonly id: number;
+  /** Base64 of the body of `avcC`. */
+  readonly config: string;
+}
+
 /** A short moving picture without sound that a child makes of a stretch of video. */
 export interface PreviewStart extends Pick<StillJob, "codec" | "config" | "maxWidth" | "maxHeight"> {
   /** What is shown of the packets that follow: from this PTS on and before that one, in 90 kHz ticks. */
@@ -134,7 +141,9 @@ export type ToChild =
   /** In place of `start`, and again: the child makes an image of one keyframe, NAL units behind 4-byte lengths or an AV1 temporal unit. */
   | { readonly type: "still"; readonly job: StillJob; readonly data: Uint8Array }
   /** As `still`, of tiles that were made before, one behind the other. */
-  | { readonly type: "sheet"; readonly job: SheetJob; readonly data: Uint8Array };
+  | { readonly type: "sheet"; readonly job: SheetJob; readonly data: Uint8Array }
+  /** As `still`, of an image file. */
+  | { readonly type: "slate"; readonly job: SlateJob; readonly data: Uint8Array };
 
 /** One picture of a rung. */
 export interface EncodedPicture {
@@ -172,7 +181,7 @@ export type FromChild =
    */
   | { readonly type: "progress"; readonly packets: number; readonly busyMs: number }
   | ({ readonly type: "audio" } & AudioPacket)
-  /** What that job of a still, a sheet or a preview makes; empty where nothing can be decoded. */
+  /** What that job of a still, a sheet, a slate or a preview makes; empty where nothing can be decoded. */
   | { readonly type: "still"; readonly id: number; readonly data: Uint8Array }
   | {
       readonly type: "error";

@@ -81,6 +81,11 @@ export class StillDelivery implements HttpProtocol<StillAddress> {
     this.#sheets = new StoredSheets({ clock, log, maker: this.#maker, store });
   }
 
+  /** By the same child that makes thumbnails. */
+  makeSlate(config: Uint8Array, image: Uint8Array): Promise<Uint8Array | null> {
+    return this.#maker.slate(config, image);
+  }
+
   close(): void {
     this.#maker.close();
     this.#previewMaker.close();
