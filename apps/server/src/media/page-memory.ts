@@ -1,14 +1,17 @@
+import { loadPageRelease, type ReleasePages } from "../platform/page-release.ts";
+
 export const PAGE_BYTES = 32 * 1024;
 const SLAB_BYTES = 4 * 1024 * 1024;
 const PAGES_A_SLAB = SLAB_BYTES / PAGE_BYTES;
-/** Slabs without a page in use that are kept, so that a live window that grows and shrinks takes nothing from the system. */
+/** Slabs without a page in use whose memory is kept, so that a live window that grows and shrinks takes nothing from the system. */
 const RESERVED_SLABS = 4;
 /**
- * As many slabs are made at a time as there are. V8 starts a full collection for every 64 MiB of new buffers, however little JavaScript there
- * is, and for many at once only one. Memory that nobody has written to costs the system nothing.
+ * Slabs are carved from one buffer, which has three times as many as there are. V8 starts a full collection for every 64 MiB of new buffers, however little
+ * JavaScript there is, but only one for a larger buffer. Memory that nobody has written to costs the system nothing.
  */
+const NEW_SLABS_TIMES = 3;
 const MIN_NEW_SLABS = 4;
-const MAX_NEW_SLABS = 32;
+const MAX_NEW_SLABS = 256;
 
 /** A piece of memory of `PAGE_BYTES`. */
 export interface Page {
@@ -19,10 +22,18 @@ export interface Page {
 }
 
 class Slab {
-  readonly #buffer = new ArrayBuffer(SLAB_BYTES, { maxByteLength: SLAB_BYTES });
+  readonly #bytes: Buffer;
   readonly #free: Page[] = [];
   /** Pages are made when they are first taken: those of many new slabs at once would hold up the event loop. */
   #pagesMade = 0;
+
+  constructor(buffer: ArrayBuffer, start: number) {
+    this.#bytes = Buffer.from(buffer, start, SLAB_BYTES);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
 
   /** Only where one is free. */
   take(): Page {
@@ -38,7 +49,7 @@ class Slab {
 
   /** As a Buffer, since Node makes one of any other view, each time that it sends it. */
   view(start: number, size: number): Uint8Array {
-    return Buffer.from(this.#buffer, start, size);
+    return this.#bytes.subarray(start, start + size);
   }
 
   get isUnused(): boolean {
@@ -48,39 +59,43 @@ class Slab {
   get isFull(): boolean {
     return this.#free.length === 0 && this.#pagesMade === PAGES_A_SLAB;
   }
-
-  /** At once, and not when the collector comes: the pages of an empty buffer are the system's again. */
-  giveBack(): void {
-    this.#buffer.resize(0);
-  }
 }
 
 /**
  * Memory for the live windows: pages of one size, so that any page fits what comes next and nothing is lost between them. They are carved
- * from slabs, and a slab without a page in use goes back to the system at once. V8 sees a few large buffers that live long.
+ * from slabs. The memory of a slab without a page in use goes back to the system at once; its addresses stay, to be used again. V8 sees a few large
+ * buffers that live for ever.
  */
 export class PageMemory {
+  readonly #loadRelease: typeof loadPageRelease;
+  /** Null until it is loaded: memory stays until then. */
+  #release: ReleasePages | null = null;
   /** Slabs with a free page. Those that got one last come last, so that they may run empty. */
   readonly #open = new Set<Slab>();
+  /** Slabs without memory. */
+  readonly #empty: Slab[] = [];
   /** A forgotten release costs memory until the collector comes, and no longer. */
   readonly #forgotten = new FinalizationRegistry<Page[]>((pages) => this.giveAllBack(pages));
   #unusedSlabs = 0;
   #pagesInUse = 0;
   #slabs = 0;
 
+  constructor(loadRelease = loadPageRelease) {
+    this.#loadRelease = loadRelease;
+  }
+
   get pagesInUse(): number {
     return this.#pagesInUse;
   }
 
+  /** Of slabs that may have memory. */
   get pagesFree(): number {
-    return this.#slabs * PAGES_A_SLAB - this.#pagesInUse;
+    return (this.#slabs - this.#empty.length) * PAGES_A_SLAB - this.#pagesInUse;
   }
 
   take(): Page {
-    if (this.#open.size === 0) this.#makeSlabs();
-    const [slab] = this.#open;
-    if (!slab) throw new Error("there is no slab with a free page");
-    if (slab.isUnused) this.#unusedSlabs--;
+    const slab = this.#open.values().next().value ?? this.#openSlab();
+    if (this.#unusedSlabs > 0 && slab.isUnused) this.#unusedSlabs--;
     const page = slab.take();
     if (slab.isFull) this.#open.delete(slab);
     this.#pagesInUse++;
@@ -93,16 +108,15 @@ export class PageMemory {
     this.#pagesInUse--;
     this.#open.add(slab);
     if (!slab.isUnused) return;
+    // Slabs in use are filled first.
+    this.#open.delete(slab);
     if (this.#unusedSlabs < RESERVED_SLABS) {
       this.#unusedSlabs++;
-      // Slabs in use are filled first.
-      this.#open.delete(slab);
       this.#open.add(slab);
       return;
     }
-    this.#open.delete(slab);
-    this.#slabs--;
-    slab.giveBack();
+    this.#release?.(slab.bytes);
+    this.#empty.push(slab);
   }
 
   /** The last first: neighbours are taken again as neighbours, and `PageChain.from` makes one view of them. */
@@ -115,11 +129,38 @@ export class PageMemory {
     this.#forgotten.register(owner, pages);
   }
 
+  #openSlab(): Slab {
+    if (this.#empty.length === 0) this.#makeSlabs();
+    const slab = this.#empty.pop();
+    if (!slab) throw new Error("there is no slab with a free page");
+    this.#open.add(slab);
+    this.#unusedSlabs++;
+    return slab;
+  }
+
   #makeSlabs(): void {
-    const count = Math.min(MAX_NEW_SLABS, Math.max(MIN_NEW_SLABS, this.#slabs));
-    for (let made = 0; made < count; made++) this.#open.add(new Slab());
-    this.#slabs += count;
-    this.#unusedSlabs += count;
+    if (this.#slabs === 0) void this.#load();
+    const count = Math.min(MAX_NEW_SLABS, Math.max(MIN_NEW_SLABS, NEW_SLABS_TIMES * this.#slabs));
+    const buffer = newBuffer(count);
+    for (let start = buffer.byteLength - SLAB_BYTES; start >= 0; start -= SLAB_BYTES)
+      this.#empty.push(new Slab(buffer, start));
+    this.#slabs += buffer.byteLength / SLAB_BYTES;
+  }
+
+  async #load(): Promise<void> {
+    this.#release = await this.#loadRelease();
+  }
+}
+
+/** Fewer slabs where the system grants no more addresses. */
+function newBuffer(slabs: number): ArrayBuffer {
+  const bytes = slabs * SLAB_BYTES;
+  try {
+    // One that could shrink is made of pages that nobody has written to; others may be filled with zeros.
+    return new ArrayBuffer(bytes, { maxByteLength: bytes });
+  } catch (error) {
+    if (slabs <= MIN_NEW_SLABS) throw error;
+    return newBuffer(MIN_NEW_SLABS);
   }
 }
 
