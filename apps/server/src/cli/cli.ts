@@ -100,13 +100,14 @@ export class Cli {
 
 /** `https://video.example.com`, with or without a scheme in `text`. */
 export function originOf(text: string): string {
-  const withScheme = /^https?:\/\//.test(text) ? text : `${isLocal(text) ? "http" : "https"}://${text}`;
-  if (!URL.canParse(withScheme) || new URL(withScheme).hostname === "")
+  const withScheme = text.includes("://") ? text : `${isLocal(text) ? "http" : "https"}://${text}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : null;
+  if (!url || !["http:", "https:"].includes(url.protocol))
     throw new CliError(
       `${JSON.stringify(text)} is not the address of a server, such as https://video.example.com`,
       EXIT.usage,
     );
-  return new URL(withScheme).origin;
+  return url.origin;
 }
 
 const isLocal = (text: string): boolean => /^(localhost|127\.|\[::1\])/.test(text);
