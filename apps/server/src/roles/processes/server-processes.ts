@@ -10,7 +10,7 @@ import type { Weir } from "../weir.ts";
 import { MediaProcess } from "./media-process.ts";
 import { mergeMetrics } from "./merge-metrics.ts";
 
-/** Less than whoever stops a server waits. */
+/** Of the whole way out, also where a process hangs: less than whoever stops a server waits. */
 const STOP_WITHIN_MS = 8_500;
 /** A process of Weir takes at most 19; a backup and a person have room. */
 const connectionsFor = (processes: number): number => 20 * (processes + 1);
@@ -43,7 +43,9 @@ export async function startServerProcesses(settings: WeirSettings): Promise<Pick
     { length: of },
     (_, index) => new MediaProcess({ clock, log, share: () => shareOf(index + 1) }),
   );
-  opened.defer(async () => void (await Promise.all(processes.map((one) => one.stop(STOP_WITHIN_MS)))));
+  let closingSince: number | null = null;
+  const stopWithinMs = () => STOP_WITHIN_MS - (closingSince === null ? 0 : clock.monotonic() - closingSince);
+  opened.defer(async () => void (await Promise.all(processes.map((one) => one.stop(stopWithinMs())))));
 
   const [first, ...others] = processes;
   signal?.throwIfAborted();
@@ -64,6 +66,7 @@ export async function startServerProcesses(settings: WeirSettings): Promise<Pick
       metrics?.problem ?? null,
     ),
     close() {
+      closingSince ??= clock.monotonic();
       closing ??= Promise.all(processes.map((one) => one.drain())).then(() => closers.disposeAsync());
       return closing;
     },
