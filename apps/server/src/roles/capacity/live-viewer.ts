@@ -6,10 +6,10 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const TAIL_BYTES = 1_500;
 const RENDITIONS = ["source", "audio"];
 
-/** Requests that all viewers of a process have made, and those that failed. */
+/** Requests that all viewers of a process have made, and why some of them ended too early. */
 export interface ViewerCounts {
   requests: number;
-  failures: number;
+  readonly failures: string[];
 }
 
 /**
@@ -50,6 +50,8 @@ class RenditionLoop {
   #head: Buffer = Buffer.alloc(0);
   #tail: Buffer = Buffer.alloc(0);
   #isPlaylist = true;
+  /** The path of the request under way. */
+  #asked = "";
   #next = { msn: 0, part: 0 };
 
   constructor(url: URL, from: string, counts: ViewerCounts) {
@@ -57,9 +59,7 @@ class RenditionLoop {
     this.#folder = url.pathname.slice(0, url.pathname.lastIndexOf("/") + 1);
     this.#counts = counts;
     this.#socket = connect({ host: url.hostname, port: Number(url.port), localAddress: from }).setNoDelay(true);
-    this.#socket.on("error", () => {
-      this.#counts.failures++;
-    });
+    this.#socket.on("error", (error) => this.#fail(error.message));
     this.#socket.on("data", (bytes: Buffer) => this.#read(bytes));
     this.#request(`${url.pathname}${url.search}`);
   }
@@ -68,7 +68,13 @@ class RenditionLoop {
     this.#socket.destroy();
   }
 
+  #fail(why: string): void {
+    this.#counts.failures.push(`${this.#asked}: ${why}`);
+    this.stop();
+  }
+
   #request(path: string): void {
+    this.#asked = path;
     this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: ${this.#url.host}\r\n\r\n`, "latin1");
   }
 
@@ -83,8 +89,7 @@ class RenditionLoop {
       }
       const head = all.toString("latin1", 0, end);
       if (!head.startsWith("HTTP/1.1 200")) {
-        this.#counts.failures++;
-        return this.stop();
+        return this.#fail(head.slice(0, head.indexOf("\r\n")));
       }
       this.#left = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
       this.#head = Buffer.alloc(0);
@@ -105,8 +110,7 @@ class RenditionLoop {
     this.#tail = Buffer.alloc(0);
     // Of an ended stream, or one that has just begun.
     if (at < 0 || name === "") {
-      this.#counts.failures++;
-      return this.stop();
+      return this.#fail(`a playlist without parts: ${text}`);
     }
     this.#next = { msn: Number(msn), part: Number(part) + 1 };
     this.#isPlaylist = false;

@@ -14,8 +14,8 @@ export type LoadOrder =
 export interface LoadReport {
   /** Of all viewers since they began. */
   readonly requests: number;
-  /** Viewers and publishers that ended too early. */
-  readonly failures: number;
+  /** Why viewers and publishers ended too early: one sentence each. */
+  readonly failures: readonly string[];
   /** Why the order was not carried out. */
   readonly failure: string | null;
 }

@@ -107,7 +107,10 @@ async function measurePart(
     probe.lateness();
     const loaded = await serverCost(trial.pid, () => pause(MS.measure));
     const { failures } = await load.order({ type: "counts" });
-    if (failures > 0) throw new Error(`${failures} of ${count} ${NAMES[part].replace("measuring ", "")} ended early`);
+    if (failures.length > 0)
+      throw new Error(
+        `${failures.length} of ${count} ${NAMES[part].replace("measuring ", "")} ended early: ${failures[0]}`,
+      );
     const lateMs = Math.max(0, probe.lateness());
     // Publishers do not wait for each other: with them, parts are late when the CPU is used up.
     const lateEach = part === "hlsViewers" ? lateMs / count : 0;
