@@ -131,7 +131,10 @@ export interface Domains {
     leave(): Promise<void>;
   };
   /** Who may upload what, and what becomes of it. */
-  readonly uploads: UploadGate;
+  readonly uploads: UploadGate & {
+    /** This node's spool has the files of these nodes, by their names, which are started no more. */
+    adopt(nodes: readonly string[]): Promise<void>;
+  };
   readonly housekeeping: Pick<Housekeeping, "start" | "tick">;
   /** Calls webhooks. */
   readonly deliveries: Pick<DeliveryWorker, "start" | "run">;

@@ -9,7 +9,8 @@ import type { Config } from "./config.ts";
 import type { ProcessShare } from "./process-share.ts";
 
 const LOCK = "weir.lock";
-const SPOOL = "spool";
+/** What a process has of its own that others lack: chapters of recordings, and files that are uploaded. */
+const SPOOLS = ["spool", "uploads"];
 /** A process that has lost its parent ends at once, if the machine is not too busy. */
 const PREDECESSOR_ENDS_WITHIN_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
@@ -57,21 +58,23 @@ export async function openShareOfFolder(
   return { serverFolder, dataFolder: number === 1 ? serverFolder : openDataFolder(own) };
 }
 
-/**
- * Recordings of processes that are started no more, which were killed with chapters in their spool: the first process seals them as its own. Called
- * while no process runs.
- */
-export function adoptSpools(serverFolder: string, processes: number): void {
+/** The numbers of the processes that this server had, and has no more. */
+export function formerProcesses(serverFolder: string, processes: number): number[] {
   const all = join(serverFolder, PROCESSES);
-  if (!existsSync(all)) return;
-  const spool = join(serverFolder, SPOOL);
-  for (const number of readdirSync(all)) {
-    const from = join(all, number, SPOOL);
-    if (Number(number) <= processes || !existsSync(from)) continue;
-    mkdirSync(spool, { recursive: true, mode: 0o700 });
-    // A chapter's folder has a name that no other process gives.
-    for (const chapter of readdirSync(from))
-      if (!existsSync(join(spool, chapter))) renameSync(join(from, chapter), join(spool, chapter));
+  return existsSync(all) ? readdirSync(all, { encoding: "utf8" }).map(Number).filter((number) => number > processes) : [];
+}
+
+/** The first process goes on with what former ones had in their spools. Called while no process runs. */
+function adoptSpools(serverFolder: string, processes: number): void {
+  for (const number of formerProcesses(serverFolder, processes)) {
+    for (const spool of SPOOLS) {
+      const [from, to] = [join(serverFolder, PROCESSES, String(number), spool), join(serverFolder, spool)];
+      if (!existsSync(from)) continue;
+      mkdirSync(to, { recursive: true, mode: 0o700 });
+      // Each has a name that no other process gives.
+      for (const name of readdirSync(from))
+        if (!existsSync(join(to, name))) renameSync(join(from, name), join(to, name));
+    }
   }
 }
 

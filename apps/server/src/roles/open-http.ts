@@ -14,6 +14,8 @@ import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { Tracing } from "../platform/telemetry/tracing.ts";
 import { UPLOAD_PREFIXES, UploadServer } from "../platform/uploads/upload-server.ts";
 import { addApi, OPEN_PREFIXES } from "./api.ts";
+import { processNameOf } from "./node-name.ts";
+import { formerProcesses } from "./open-folder.ts";
 import type { Opening } from "./opening.ts";
 import { measureConnections, measureUploads, requestCounter } from "./weir-metrics.ts";
 
@@ -26,11 +28,15 @@ export async function openUploads(
   outbound: Outbound,
   others: OtherNodes | null = null,
 ): Promise<UploadServer | null> {
-  const { config, clock, log, opened, dataFolder, metrics, store, proxies } = opening;
+  const { config, clock, log, opened, dataFolder, serverFolder, metrics, store, proxies, share } = opening;
   if (!config.roles.includes("api") && !config.roles.includes("worker")) return null;
   const folder = join(dataFolder, "uploads");
   const freeBytes = () => freeBytesOf(dataFolder);
   const gate = domains.uploads;
+  if (!share || share.number === 1) {
+    const former = formerProcesses(serverFolder, share?.of ?? 1);
+    if (former.length > 0) await gate.adopt(former.map((number) => processNameOf(serverFolder, number)));
+  }
   const uploads = new UploadServer({ folder, freeBytes, gate, store, proxies, outbound, clock, log, others });
   await uploads.open();
   measureUploads(metrics, uploads);

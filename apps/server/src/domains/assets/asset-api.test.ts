@@ -82,6 +82,20 @@ describe("a requested upload", () => {
     await other.node.leave();
     await here.admit(tokenOf(next), 10);
     await expect(other.uploads.received(next.asset.id, 10)).rejects.toMatchObject({ status: 409 });
+
+    // A complete file of a process that is started no more.
+    const last = await upload("a clip of a former process");
+    await other.node.join();
+    await other.uploads.admit(tokenOf(last), 10);
+    await other.uploads.received(last.asset.id, 10);
+    await other.node.leave();
+    const isWanted = async () => (await here.wanted([last.asset.id])).has(last.asset.id);
+    expect(await isWanted()).toBe(false);
+    await here.adopt(["another"]);
+    expect(await isWanted()).toBe(false);
+    await here.adopt(["other"]);
+    expect(await isWanted()).toBe(true);
+    await arrive(kit, last, 10);
     await other.close();
   });
 

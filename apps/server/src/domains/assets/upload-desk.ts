@@ -78,6 +78,13 @@ export class UploadDesk implements UploadGate {
     return rows[0]?.upload_node_id ?? null;
   }
 
+  /** This node's spool has the files of these nodes, by their names, which are started no more. */
+  async adopt(nodes: readonly string[]): Promise<void> {
+    const { db, node } = this.#deps;
+    await sql`update asset set upload_node_id = ${node.id} from node n
+      where n.id = upload_node_id and n.name = any(${nodes}::text[])`.execute(db);
+  }
+
   async touched(id: string): Promise<void> {
     const { db, clock } = this.#deps;
     if (!isId(id)) return;
