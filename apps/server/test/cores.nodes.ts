@@ -1,9 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
-import { Agent, request } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { LoadProcess } from "../src/roles/capacity/load-process.ts";
 import { commandOf } from "../src/roles/capacity/process-cost.ts";
 import { serverCost } from "../src/roles/capacity/server-cost.ts";
@@ -18,8 +19,12 @@ let metricsPort: number;
 beforeAll(async () => {
   metricsPort = await freePort();
   weir = await WeirProcess.start({ env: { WEIR_MEDIA_PROCESSES: "2", WEIR_METRICS_PORT: String(metricsPort) } });
+  await untilBothServe();
 });
 afterAll(() => weir?.[Symbol.asyncDispose]());
+afterEach(({ task }) => {
+  if (task.result?.state === "fail") process.stderr.write(weir.log.split("\n").slice(-40).join("\n"));
+});
 
 /** Over a connection of its own, so that any process may answer. */
 function ask(url: string, agent: Agent | false = false): Promise<{ readonly status: number; readonly body: string }> {
@@ -31,11 +36,30 @@ function ask(url: string, agent: Agent | false = false): Promise<{ readonly stat
   });
 }
 
+/** A request of an upload, over a connection of its own. */
+function tus(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body: Buffer | null = null,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers, agent: false }, (answer) => resolve(answer.resume()));
+    asked.on("error", reject).end(body);
+  });
+}
+
 /** A metric of each process, by its number. */
 async function measured(name: string): Promise<ReadonlyMap<string, number>> {
   const { body } = await ask(`http://127.0.0.1:${metricsPort}/metrics`);
   const series = body.matchAll(new RegExp(`^${name}{process="(\\d+)"} (\\S+)$`, "gm"));
   return new Map(Array.from(series, ([, process = "", value]) => [process, Number(value)]));
+}
+
+/** A replaced process, or one of a start, takes some seconds longer than its server. */
+async function untilBothServe(): Promise<void> {
+  const serving = async () => [...(await measured("weir_publishers").catch(() => new Map())).keys()].sort();
+  await expect.poll(serving, { timeout: 30_000 }).toEqual(["1", "2"]);
 }
 
 async function untilPlayable(playbackId: string): Promise<void> {
@@ -50,7 +74,6 @@ test("a stream that one process receives is served by both, under the server's o
   await untilPlayable(playbackId);
   const url = await renditionUrl(weir.hlsUrl(playbackId), "source");
   const before = await measured("weir_media_requests_total");
-  expect([...before.keys()].sort()).toEqual(["1", "2"]);
   const answers = await Promise.all(Array.from({ length: 40 }, () => ask(url)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const inits = answers.map(({ body }) => /URI="([^"]*init[^"]*)"/.exec(body)?.[1] ?? "none");
@@ -169,7 +192,7 @@ test("each process killed in turn, the first too: its encoders and viewers go on
     const longest = Math.max(...(await Promise.all(waits)));
     figure(`process ${number} killed: from an encoder's return to a new part for a viewer, at most, in ms`, longest);
     expect(longest).toBeLessThan(2_000);
-    await expect.poll(async () => [...(await publishers()).keys()].sort(), { timeout: 30_000 }).toEqual(["1", "2"]);
+    await untilBothServe();
     expect(processOf(number)).not.toBe(pid);
     await Promise.all(viewers.map(({ viewer }) => viewer.stop()));
   }
@@ -241,6 +264,43 @@ test("SIGTERM ends all processes, and their spools are empty", async () => {
   );
   expect((await Promise.all(spools)).flat()).toEqual([]);
   await weir.restart();
+});
+
+test("SIGTERM ends a server in time of which a process hangs", async () => {
+  await untilBothServe();
+  process.kill(processOf(2), "SIGSTOP");
+  const since = Date.now();
+  expect(await weir.stop()).toBe(0);
+  expect(Date.now() - since).toBeLessThan(9_500);
+  await weir.restart();
+});
+
+test("an upload to a process that is started no more goes on at the first one", async () => {
+  await untilBothServe();
+  const uploads = join(weir.dataFolder, "processes/2/uploads");
+  const bytes = randomBytes(200_000);
+  const half = bytes.byteLength / 2;
+  const headers = { "tus-resumable": "1.0.0", "content-type": "application/offset+octet-stream" };
+  let id = "";
+  let url = "";
+  // Where a connection arrives is the kernel's choice.
+  while (id === "" || !(await readdir(uploads)).includes(`${id}.bytes`)) {
+    const { tusEndpoint, asset } = await weir.client.assets.requestUpload({ name: "film" });
+    const created = await tus(tusEndpoint, "POST", { ...headers, "upload-length": String(bytes.byteLength) });
+    id = asset.id;
+    url = new URL(String(created.headers.location), weir.url).href;
+  }
+  const send = (offset: number, body: Buffer) =>
+    tus(url, "PATCH", { ...headers, "upload-offset": String(offset) }, body);
+  expect((await send(0, bytes.subarray(0, half))).statusCode).toBe(204);
+  expect(await weir.stop()).toBe(0);
+  await weir.restart({ env: { WEIR_MEDIA_PROCESSES: "1" } });
+  expect((await tus(url, "HEAD", headers)).headers["upload-offset"]).toBe(String(half));
+  expect((await send(half, bytes.subarray(half))).statusCode).toBe(204);
+  const stored = () => weir.client.assets.get(id).then(({ size }) => size);
+  await expect.poll(stored).toBe(bytes.byteLength);
+  expect(await weir.stop()).toBe(0);
+  await weir.restart({ env: { WEIR_MEDIA_PROCESSES: "2" } });
 });
 
 test("a parent that is killed takes all processes and the database with it, and the next start has the data", async () => {

@@ -61,7 +61,11 @@ export async function openShareOfFolder(
 /** The numbers of the processes that this server had, and has no more. */
 export function formerProcesses(serverFolder: string, processes: number): number[] {
   const all = join(serverFolder, PROCESSES);
-  return existsSync(all) ? readdirSync(all, { encoding: "utf8" }).map(Number).filter((number) => number > processes) : [];
+  return existsSync(all)
+    ? readdirSync(all, { encoding: "utf8" })
+        .map(Number)
+        .filter((number) => number > processes)
+    : [];
 }
 
 /** The first process goes on with what former ones had in their spools. Called while no process runs. */

@@ -48,13 +48,12 @@ export async function startServerProcesses(settings: WeirSettings): Promise<Pick
   opened.defer(async () => void (await Promise.all(processes.map((one) => one.stop(stopWithinMs())))));
 
   const [first, ...others] = processes;
-  signal?.throwIfAborted();
   if (!first) throw new Error("a server has at least one media process");
   // It makes the tables and the account.
-  const ready = await first.start();
+  const ready = await unlessAborted(() => first.start(), signal);
   udp = ready.udp;
-  signal?.throwIfAborted();
-  const all = [ready, ...(await Promise.all(others.map((one) => one.start())))];
+  const rest = await unlessAborted(() => Promise.all(others.map((one) => one.start())), signal);
+  const all = [ready, ...rest];
   const metrics = await openMetrics(settings, processes);
   opened.defer(async () => metrics?.close());
 
@@ -71,6 +70,19 @@ export async function startServerProcesses(settings: WeirSettings): Promise<Pick
       return closing;
     },
   };
+}
+
+/** Rejects with the signal's reason once it is aborted: a process that hangs holds up no way out. */
+async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  signal?.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal?.reason);
+  signal?.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([work(), promise]);
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
 }
 
 /** One server for the person who started it. */
