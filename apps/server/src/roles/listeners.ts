@@ -36,3 +36,8 @@ export function listenersOf(config: Config, share: ProcessShare | null = null): 
 export function calledPorts({ http, https, rtmp, rtmps, srt, metrics }: Listeners): number[] {
   return [http, https, rtmp, rtmps, srt, metrics].flatMap((listener) => listener?.port ?? []);
 }
+
+/** Those that other processes of this server have open, and this one has not. `config`: of the whole server. */
+export function calledPortsOfOthers({ metricsPort }: Pick<Config, "metricsPort">, share?: ProcessShare): number[] {
+  return share === undefined ? [] : [metricsPort, share.udp?.srt].flatMap((port) => port ?? []);
+}

@@ -24,8 +24,8 @@ import type { Opening } from "./opening.ts";
 export interface Cluster {
   /** Of this node. */
   readonly address: string;
-  /** Null for a Unix socket. */
-  readonly port: number | null;
+  /** Of all processes of this server; none for Unix sockets. */
+  readonly ports: readonly number[];
   readonly others: OtherNodes;
   /** From now on, what other nodes forward is answered by what this one has. */
   serve(parts: { readonly media: MediaRole | null; readonly uploads: UploadServer | null }): Promise<void>;
@@ -52,7 +52,7 @@ export async function openCluster(
   opened.adopt(closeSlowReaders(server.server, clock), (timer) => timer.cancel());
   return {
     address: place.address(),
-    port: listener instanceof Listener ? listener.port : null,
+    ports: place.ports(),
     others,
     async serve(parts) {
       await seal.open();
@@ -65,6 +65,7 @@ interface Place {
   readonly listener: Listener | LocalListener;
   /** Known once it is open. */
   address(): string;
+  ports(): readonly number[];
 }
 
 async function placeOf(
@@ -74,15 +75,17 @@ async function placeOf(
   if (config.clusterAddress === null) {
     if (!share) return null;
     const local = new LocalListener(join(openRunFolder(serverFolder), `node-${share.number}.sock`));
-    return { listener: local, address: () => writeLocalAddress(local.path) };
+    return { listener: local, address: () => writeLocalAddress(local.path), ports: () => [] };
   }
   if (config.databaseUrl === null)
     throw new StartupError("WEIR_CLUSTER_ADDRESS is for nodes on one database: set DATABASE_URL, too");
   const { host: given, port } = readClusterAddress(config.clusterAddress);
   const host = given ?? (await addressAtDatabase(database));
   // One for each process, in a row.
-  const listener = new Listener("cluster", host, port === 0 || !share ? port : port + share.number - 1);
-  return { listener, address: () => writeClusterAddress(host, listener.port) };
+  const isInRow = share && port !== 0;
+  const listener = new Listener("cluster", host, isInRow ? port + share.number - 1 : port);
+  const ports = () => (isInRow ? Array.from({ length: share.of }, (_, nth) => port + nth) : [listener.port]);
+  return { listener, address: () => writeClusterAddress(host, listener.port), ports };
 }
 
 function handlersOf({ media, uploads }: Parameters<Cluster["serve"]>[0]): ClusterHandlers {

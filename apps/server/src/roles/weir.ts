@@ -12,7 +12,7 @@ import type { Metrics } from "../platform/metrics/metrics.ts";
 import { valuesOf } from "../platform/setting-kinds.ts";
 import type { BannerFacts } from "./banner.ts";
 import { effectiveSettings } from "./config.ts";
-import { calledPorts } from "./listeners.ts";
+import { calledPorts, calledPortsOfOthers } from "./listeners.ts";
 import { type MediaRole, startMedia } from "./media.ts";
 import { notifyMediaControl } from "./media-control.ts";
 import { nodePlaceOf, processNameOf } from "./node-name.ts";
@@ -60,8 +60,9 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
   const confinement = await confineDecoders(opening);
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
   const cluster = await openCluster(opening, database, () => domains);
-  const ownPorts = () => [...calledPorts(listeners), ...(cluster?.port ? [cluster.port] : [])];
-  const own = () => ({ ports: ownPorts(), publicUrl: domains.publicUrl() });
+  const shownConfig = settings.shownConfig ?? config;
+  const otherPorts = () => [...calledPortsOfOthers(shownConfig, share), ...(cluster?.ports ?? [])];
+  const own = () => ({ ports: [...calledPorts(listeners), ...otherPorts()], publicUrl: domains.publicUrl() });
   const outbound: ObservedOutbound = new ObservedOutbound(
     { clock, allowPrivate: config.allowPrivateUrls, pullNetworks: config.pullNetworks ?? [], own },
     outboundCounter(metrics),
@@ -82,7 +83,7 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
       webrtcPort: config.webrtcPort,
       // Objects of a store elsewhere take no room here.
       keepOriginals: () => config.keepOriginals && (store.freeBytes() === null || !isAlmostFull(diskOf(dataFolder))),
-      effectiveSettings: effectiveSettings(settings.shownConfig ?? config),
+      effectiveSettings: effectiveSettings(shownConfig),
       nodeName: processNameOf(opening.serverFolder, share?.number ?? 1),
       nodePlace: nodePlaceOf(dataFolder),
       nodeAddress: cluster?.address ?? null,
