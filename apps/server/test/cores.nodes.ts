@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { LoadProcess } from "../src/roles/capacity/load-process.ts";
 import { commandOf } from "../src/roles/capacity/process-cost.ts";
 import { serverCost } from "../src/roles/capacity/server-cost.ts";
@@ -58,8 +58,12 @@ async function measured(name: string): Promise<ReadonlyMap<string, number>> {
 
 /** A replaced process, or one of a start, takes some seconds longer than its server. */
 async function untilBothServe(): Promise<void> {
-  const serving = async () => [...(await measured("weir_publishers").catch(() => new Map())).keys()].sort();
-  await expect.poll(serving, { timeout: 30_000 }).toEqual(["1", "2"]);
+  const areBoth = () =>
+    measured("weir_publishers").then(
+      (series) => series.has("1") && series.has("2"),
+      () => false,
+    );
+  await vi.waitUntil(areBoth, { timeout: 30_000 });
 }
 
 async function untilPlayable(playbackId: string): Promise<void> {
