@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, rename, symlink } from "node:fs/promises";
+import { cp, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -164,6 +164,23 @@ test("what a kill left in the spool is listed and read", async () => {
   expect(segments.map(({ msn, place }) => `${msn} ${place}`)).toEqual(["1 spool", "2 spool", "3 spool"]);
   for (const segment of segments) expect((await bytesOf(segment)).byteLength).toBe(segment.length);
   rig.store.isAway = false;
+});
+
+test("what has left the spool is not looked for again, and what comes is found at once", async () => {
+  const [first, , , fourth] = await recorded();
+  if (!first || !fourth) throw new Error("segments are missing");
+  const spool = new SpoolSource(rig.spool, "session-1");
+  const read = (segment: SessionSegment) => buffer(spool.read("source", segment));
+  await expect(read(first)).rejects.toThrow(ObjectNotFound);
+  const [chapter = ""] = await readdir(rig.spool);
+  const placedAt = (msn: number) => chapter.replace(/-\d{10}/, `-${String(msn).padStart(10, "0")}`);
+  for (const msn of [1, 9]) await cp(join(rig.spool, chapter), join(rig.spool, placedAt(msn)), { recursive: true });
+  await rename(join(rig.spool, placedAt(1), "source", fourth.span), join(rig.spool, placedAt(1), "source", first.span));
+  await expect(read(first)).rejects.toThrow(ObjectNotFound);
+  const ninth = fourth.span.replace(/-\d{10}/, `-${String(9).padStart(10, "0")}`);
+  await rename(join(rig.spool, placedAt(9), "source", fourth.span), join(rig.spool, placedAt(9), "source", ninth));
+  expect(await read({ ...fourth, span: ninth })).toEqual(await read(fourth));
+  for (const msn of [1, 9]) await rm(join(rig.spool, placedAt(msn)), { recursive: true });
 });
 
 test("a link in the spool is not followed, to segments and to init segments", async () => {

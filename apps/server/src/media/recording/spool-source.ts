@@ -16,6 +16,8 @@ export class SpoolSource implements SegmentSource {
   readonly place = "spool";
   readonly #spool: string;
   readonly #sessionId: string;
+  /** As last seen. Chapters begin in order, and one that has left does not come back. */
+  #seen: readonly string[] = [];
 
   constructor(spool: string, sessionId: string) {
     this.#spool = spool;
@@ -55,12 +57,13 @@ export class SpoolSource implements SegmentSource {
   ): AsyncGenerator<Uint8Array, void> {
     const { start, end } = range ?? { start: 0, end: length - 1 };
     const part = { start: offset + start, end: offset + Math.min(end, length - 1) };
-    for (const folder of chaptersFor(await this.#chapters(), span)) {
+    for (const folder of await this.#chaptersFor(span)) {
       try {
         return yield* read(join(folder, rendition, span), part);
       } catch (error) {
         // In another chapter, or in the object store by now. What was opened is read to its end.
         if (!isMissing(error)) throw error;
+        this.#seen = [];
       }
     }
     throw new ObjectNotFound(`${rendition}/${span} in the spool`);
@@ -74,19 +77,39 @@ export class SpoolSource implements SegmentSource {
     return null;
   }
 
+  /** Where a span can be. Looks only for spans that are newer than all chapters seen: hundreds of viewers read those that have left. */
+  async #chaptersFor(span: string): Promise<readonly string[]> {
+    const place = placeOf(span);
+    if (!this.#seen.some((folder) => isAfter(beginningOf(folder), place))) this.#seen = await this.#chapters();
+    return newestBefore(this.#seen, place);
+  }
+
   async #chapters(): Promise<string[]> {
     const names = await readdir(this.#spool).catch(noneIfMissing);
     return names.filter((name) => sessionOf(name) === this.#sessionId).map((name) => join(this.#spool, name));
   }
 }
 
-/** Where a span can be: in the chapter of its epoch and part that is the last to begin with it or before. A day has thousands of others. */
-function chaptersFor(folders: readonly string[], span: string): readonly string[] {
-  const [epoch, msn = 0] = span.split(/[-.]/, 2).map(Number);
+/** Where in a session something begins. Each publisher of a session has an epoch, which is higher than those before. */
+interface Place {
+  readonly epoch: number;
+  readonly firstMsn: number;
+}
+
+function placeOf(span: string): Place {
+  const [epoch = 0, firstMsn = 0] = span.split(/[-.]/, 2).map(Number);
+  return { epoch, firstMsn };
+}
+
+const isAfter = (one: Place, other: Place): boolean =>
+  one.epoch === other.epoch ? one.firstMsn > other.firstMsn : one.epoch > other.epoch;
+
+/** The chapter of its epoch and part that is the last to begin there or before. A day has thousands of others. */
+function newestBefore(folders: readonly string[], place: Place): readonly string[] {
   const newest = new Map<ChapterPart, { readonly folder: string; readonly firstMsn: number }>();
   for (const folder of folders) {
     const beginning = beginningOf(folder);
-    if (beginning.epoch !== epoch || beginning.firstMsn > msn) continue;
+    if (beginning.epoch !== place.epoch || isAfter(beginning, place)) continue;
     if (beginning.firstMsn >= (newest.get(beginning.part)?.firstMsn ?? 0))
       newest.set(beginning.part, { folder, firstMsn: beginning.firstMsn });
   }

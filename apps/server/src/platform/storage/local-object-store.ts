@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { constants, copyFile, link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
+import { LRUCache } from "lru-cache";
 import { freeBytesOf } from "../data-folder.ts";
 import { isKey, segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
@@ -12,6 +13,8 @@ import { syncFolder } from "./sync-folder.ts";
 const ROOT_OF_KEYS = "v1";
 /** Each reader holds twice this much, however slow it is. */
 const READ_AHEAD = 64 * 1024;
+/** Nobody but a stranger makes links here, so what was a folder a moment ago is one. Hundreds of viewers read from the same folders. */
+const KNOWN_FOLDERS = { max: 1_000, ttl: 1_000 };
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
 /** Another file system, one without hard links, or a file with too many of them. */
 const CANNOT_LINK = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
@@ -23,6 +26,7 @@ const CANNOT_LINK = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"
 export class LocalObjectStore implements ObjectStore {
   readonly #root: string;
   readonly #unfinished: string;
+  readonly #folders = new LRUCache<string, true>(KNOWN_FOLDERS);
 
   /** `unfinished`: the folder of this process's puts, where others use the same store. */
   constructor(root: string, unfinished = "unfinished") {
@@ -76,12 +80,14 @@ export class LocalObjectStore implements ObjectStore {
   }
 
   async delete(key: string): Promise<void> {
+    this.#folders.delete(dirname(this.#pathOf(key)));
     const path = await this.#find(key);
     if (path !== null) await rm(path, { force: true });
   }
 
   async deletePrefix(prefix: string): Promise<void> {
     const folder = join(this.#root, ...segmentsOfPrefix(prefix));
+    this.#folders.clear();
     if (!(await this.#isFolder(folder))) return;
     await rm(folder, { recursive: true, force: true });
     await syncFolder(dirname(folder));
@@ -135,9 +141,11 @@ export class LocalObjectStore implements ObjectStore {
     return (await kindOf(path)) === "file" ? path : null;
   }
 
-  /** Whether the file exists, with no link on the path. */
+  /** Whether the folder exists, with no link on the path, now or a moment ago. */
   async #isFolder(folder: string): Promise<boolean> {
+    if (this.#folders.has(folder)) return true;
     for (const path of this.#foldersTo(folder)) if ((await kindOf(path)) !== "folder") return false;
+    this.#folders.set(folder, true);
     return true;
   }
 
