@@ -2,6 +2,7 @@ import { rangeOfConfig } from "@weir/formats/codecs";
 import { mediaPlaylistPieces, type PlaylistSegment, writeMultivariantPlaylist } from "@weir/formats/hls";
 import type { StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
 import { withMissing } from "./missing-segments.ts";
+import { ToldTimes } from "./told-times.ts";
 
 export interface Bitrates {
   readonly peak: number;
@@ -96,6 +97,7 @@ export function iFramePieces({ stored, initBytes }: PlaylistSource): Iterable<st
   const { track } = stored;
   const seconds = (ticks: number): number => ticks / track.timescale;
   const frames = [...iFramesOf(stored)];
+  const times = new ToldTimes();
   return mediaPlaylistPieces({
     targetDuration: frames.reduce((most, { shownTicks }) => Math.max(most, Math.round(seconds(shownTicks))), 1),
     ...{ mediaSequence: 0, discontinuitySequence: 0, independentSegments: true, iFramesOnly: true, ending: "vod" },
@@ -104,7 +106,10 @@ export function iFramePieces({ stored, initBytes }: PlaylistSource): Iterable<st
         const mapBytes = initBytes.get(init);
         return {
           ...{ uri: span, duration: seconds(shownTicks), gap: false, map: init, parts: [] },
-          ...{ programDateTimeMs: programDateTimeMs || null, discontinuity: discontinuity && n > 0 },
+          ...{
+            programDateTimeMs: times.next(programDateTimeMs, seconds(shownTicks), discontinuity),
+            discontinuity: discontinuity && n > 0,
+          },
           ...(mapBytes !== undefined && { mapBytes }),
           byteRange: { offset, length: keyframeBytes },
         };
@@ -114,6 +119,7 @@ export function iFramePieces({ stored, initBytes }: PlaylistSource): Iterable<st
 }
 
 function* listed({ stored: { track, segments }, initBytes }: PlaylistSource): Generator<PlaylistSegment, void> {
+  const times = new ToldTimes();
   let isFirst = true;
   for (const { gap, span, init, durationTicks, programDateTimeMs, discontinuity, offset, length } of withMissing(
     segments,
@@ -124,7 +130,7 @@ function* listed({ stored: { track, segments }, initBytes }: PlaylistSource): Ge
       uri: gap ? GAP_FILE : span,
       duration: durationTicks / track.timescale,
       // A customer's file has no recording time.
-      programDateTimeMs: programDateTimeMs || null,
+      programDateTimeMs: times.next(programDateTimeMs, durationTicks / track.timescale, discontinuity),
       discontinuity: discontinuity && !isFirst,
       gap,
       map: init,

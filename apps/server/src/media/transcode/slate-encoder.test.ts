@@ -1,4 +1,4 @@
-import { avcRepeats } from "@weir/formats/codecs";
+import { avcHost, avcRepeats, avcTransplant } from "@weir/formats/codecs";
 import {
   AV_PIX_FMT_RGB24,
   AV_PIX_FMT_YUV420P,
@@ -130,6 +130,20 @@ test.each([
   ["scaling lists", { params: "cqm=jvt" }],
 ] as readonly [string, Source][])("%s pictures take no image of another encoder", async (_, source) => {
   expect(await makeSlate(await configOf(source), png)).toBeNull();
+});
+
+test("hostile parameter sets and slices take an image or not, and never throw", async () => {
+  const config = await configOf({ params: "" });
+  const guest = await configOf({ params: "8x8dct=0:cabac=1" });
+  const keyframe = (await makeSlate(config, png)) ?? new Uint8Array();
+  for (let seed = 1; seed < 1_000; seed++) {
+    const [one, other, start] = [config, guest, keyframe.subarray(0, 400)].map((bytes) => Uint8Array.from(bytes));
+    for (const bytes of [one, other, start]) if (bytes) bytes[(seed * 7_919) % bytes.length] = (seed * 31) & 0xff;
+    if (!one || !other || !start) continue;
+    avcHost(one);
+    avcTransplant({ config: guest, keyframe: start }, one);
+    avcTransplant({ config: other, keyframe }, config);
+  }
 });
 
 test("what is no image, or too large, is refused before it takes memory", async () => {
