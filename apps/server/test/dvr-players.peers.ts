@@ -7,7 +7,11 @@ import { HALF_DAY_ENV, ROUND_SECONDS, startHalfDaySession } from "./support/half
 const HOURS = Number(process.env.WEIR_TEST_HOURS ?? 12);
 const SEEKS = 20;
 const PICTURES_PER_SECOND = 30;
-const MAX_SEEK_MS = 1_000;
+const MAX_SHOWN_MS = 1_000;
+/** shaka-player 5.2 looks a second later for what follows, when a seek ends in the last fifth of a second of a segment: too little for Chromium to go on with. The picture is there. */
+const MAX_GOING_ON_MS = { hls: 1_000, shaka: 1_000, shaka5: 1_500 } as const;
+/** A picture is shown until the next, which a source with times of whole milliseconds may have half a millisecond later. */
+const MAX_PICTURES_EARLY = 1.1;
 /** A player plays on while its picture is read. */
 const MAX_PICTURES_LATE = 3;
 const MAX_MORE_LATENCY_MS = 1_000;
@@ -15,7 +19,10 @@ const LIMIT_MS = 600_000;
 
 const arena = openArena({ env: HALF_DAY_ENV, isLarge: true });
 let session: Promise<Broadcast> | null = null;
-const table = ["| player | seeks: median | worst | back at live | never left |", "| --- | --- | --- | --- | --- |"];
+const table = [
+  "| player | picture after a seek: median | worst | goes on: worst | back at live | never left |",
+  "| --- | --- | --- | --- | --- | --- |",
+];
 
 afterAll(async () => {
   await (await session?.catch(() => null))?.[Symbol.asyncDispose]();
@@ -53,15 +60,14 @@ test.each([
     const [player, stayed] = await Promise.all([opened(kind, lowLatency), opened(kind, lowLatency)]);
     // shaka-player counts from the first picture of the list, and lets viewers seek a moment later.
     const begin = kind === "hls" ? ((await player.state()).seekable?.[0] ?? 0) : 0;
-    const [tookMs, wrong]: [number[], string[]] = [[], []];
+    const [shownAfter, soughtAfter, wrong]: [number[], number[], string[]] = [[], [], []];
     for (let n = 0; n < SEEKS; n++) {
       const second = randomSecond();
-      const from = performance.now();
-      const number = await player.numberAt(begin + second);
-      const ms = performance.now() - from;
-      tookMs.push(ms);
+      const { number, shownMs, soughtMs } = await player.seekTo(begin + second);
+      shownAfter.push(shownMs);
+      soughtAfter.push(soughtMs);
       const late = number - (second % ROUND_SECONDS) * PICTURES_PER_SECOND;
-      if (late < -1 || late > MAX_PICTURES_LATE + (ms * PICTURES_PER_SECOND) / 1000)
+      if (late < -MAX_PICTURES_EARLY || late > MAX_PICTURES_LATE + (shownMs * PICTURES_PER_SECOND) / 1000)
         wrong.push(`${second.toFixed(3)} s: picture ${number}, which is ${late.toFixed(1)} pictures late`);
     }
     expect(wrong).toEqual([]);
@@ -78,10 +84,12 @@ test.each([
       .toBeGreaterThan(before + 3 * PICTURES_PER_SECOND);
     const [back = NaN, never = NaN] = await delays();
     expect(back).toBeLessThan(never + MAX_MORE_LATENCY_MS);
-    const sorted = tookMs.toSorted((a, b) => a - b);
-    const row = [sorted[SEEKS / 2], sorted.at(-1), back, never].map((ms = NaN) => `${Math.round(ms)} ms`);
+    const sorted = shownAfter.toSorted((a, b) => a - b);
+    const goingOn = Math.max(...soughtAfter);
+    const row = [sorted[SEEKS / 2], sorted.at(-1), goingOn, back, never].map((ms = NaN) => `${Math.round(ms)} ms`);
     table.push(`| ${kind}${lowLatency ? ", low latency" : ""} | ${row.join(" | ")} |`);
-    expect(sorted.at(-1)).toBeLessThan(MAX_SEEK_MS);
+    expect(sorted.at(-1)).toBeLessThan(MAX_SHOWN_MS);
+    expect(goingOn).toBeLessThan(MAX_GOING_ON_MS[kind]);
     const { errors } = await player.state();
     expect(kind === "hls" ? errors.filter((error) => error.endsWith("fatal")) : errors).toEqual([]);
   },

@@ -103,7 +103,7 @@ export class TestPlayer {
 }
 
 /** Has the player of a page seek; the number of the picture that is then shown. */
-export async function numberAfterSeek(page: Page, seconds: number): Promise<number> {
+async function numberAfterSeek(page: Page, seconds: number): Promise<number> {
   const points: [number, number][] = [];
   readNumber((...point) => points.push(point));
   const shades = await page.evaluate<number[]>(`player.shadesAfterSeek(${seconds}, ${JSON.stringify(points)})`);

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { numberAfterSeek, type PlayerState, type TestBrowser } from "./browser.ts";
+import type { PlayerState, TestBrowser } from "./browser.ts";
+import { readNumber } from "./picture-number.ts";
 
 const PAGES = ["player-page.js", "foreign-page.js"].map((name) => fileURLToPath(new URL(`./${name}`, import.meta.url)));
 /** 100 MB, too large for a development dependency. */
@@ -67,9 +68,20 @@ export class ForeignPlayer {
     await this.#page.evaluate(`player.seek(${seconds})`);
   }
 
-  /** The number of the picture that is shown after a seek. */
-  numberAt(seconds: number): Promise<number> {
-    return numberAfterSeek(this.#page, seconds);
+  /** The number of the first picture that is shown after a seek, and how long it took until it was there, and until the player could go on. */
+  async seekTo(seconds: number): Promise<{ number: number; shownMs: number; soughtMs: number }> {
+    const points: [number, number][] = [];
+    readNumber((...point) => points.push(point));
+    const asked = `player.shadesOfSeek(${seconds}, ${JSON.stringify(points)})`;
+    const { shades, ...times } = await this.#page.evaluate<{ shades: number[]; shownMs: number; soughtMs: number }>(
+      asked,
+    );
+    return { number: readNumber(() => shades.shift() ?? 0), ...times };
+  }
+
+  /** Brightness of the middle of the picture that is shown, of 255. */
+  middleShade(): Promise<number> {
+    return this.#page.evaluate("player.middleShade()");
   }
 
   /** To where the player wants to be behind the live edge. */

@@ -44,6 +44,18 @@ function longestStallMs() {
   return Math.max(seen.longestStallMs, now);
 }
 
+/** The brightness of these points of the picture that is shown. */
+function shades(points) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+  const context = canvas.getContext("2d");
+  context.drawImage(video, 0, 0);
+  return points.map(([x, y]) => {
+    const [red, green, blue] = context.getImageData(x, y, 1, 1).data;
+    return 0.299 * red + 0.587 * green + 0.114 * blue;
+  });
+}
+
 window.player = {
   playHls(url, headers = {}, lowLatencyMode = true) {
     hls = new window.Hls({
@@ -102,8 +114,8 @@ window.player = {
     });
     return within(30_000, loaded, "no picture of the file");
   },
-  // Resolves once the picture of that time is drawn.
-  async seekAndShow(seconds) {
+  // Seeks: the picture of that time is drawn, and the player can go on from there. Either may come first.
+  seekTo(seconds) {
     const sought = new Promise((resolve) => video.addEventListener("seeked", resolve, { once: true }));
     const what = `the seek from ${video.currentTime} s to ${seconds} s`;
     // At `seeked` the picture before the seek may still be the one that is drawn, and the next picture to come may be one from there.
@@ -117,21 +129,35 @@ window.player = {
       video.requestVideoFrameCallback(drawn);
     });
     video.currentTime = seconds;
-    await within(30_000, sought, `${what} is not done`);
-    await within(10_000, shown, `${what} is done, and shows no picture`);
+    return {
+      sought: within(30_000, sought, `${what} is not done`),
+      shown: within(30_000, shown, `${what} shows no picture`),
+    };
+  },
+  // Resolves once the picture of that time is drawn.
+  async seekAndShow(seconds) {
+    const { sought, shown } = this.seekTo(seconds);
+    await Promise.all([sought, shown]);
+  },
+  // The brightness of these points of the first picture after a seek, and in how many milliseconds it came and the player went on.
+  async shadesOfSeek(seconds, points) {
+    const from = performance.now();
+    const { sought, shown } = this.seekTo(seconds);
+    const passed = () => performance.now() - from;
+    const [first, soughtMs] = await Promise.all([
+      shown.then(() => ({ shades: shades(points), shownMs: passed() })),
+      sought.then(passed),
+    ]);
+    return { ...first, soughtMs };
   },
   // The brightness of these points of the picture that is shown after a seek.
   async shadesAfterSeek(seconds, points) {
     // A browser that seeks to where it is shows no new picture. It keeps times in microseconds.
     if (Math.abs(video.currentTime - seconds) > 0.0001) await this.seekAndShow(seconds);
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
-    const context = canvas.getContext("2d");
-    context.drawImage(video, 0, 0);
-    return points.map(([x, y]) => {
-      const [red, green, blue] = context.getImageData(x, y, 1, 1).data;
-      return 0.299 * red + 0.587 * green + 0.114 * blue;
-    });
+    return shades(points);
+  },
+  middleShade() {
+    return shades([[video.videoWidth / 2, video.videoHeight / 2]])[0];
   },
   state() {
     const { totalVideoFrames = 0, droppedVideoFrames = 0 } = video.getVideoPlaybackQuality();
