@@ -5,6 +5,7 @@ import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { captureSync } from "./support/captured-sync.ts";
 import { ForeignPlayer, NativePlayer, type ScriptPlayer } from "./support/foreign-players.ts";
+import { greyImage } from "./support/grey-image.ts";
 import { NameCollector } from "./support/name-collector.ts";
 import { recordedSeconds } from "./support/recorded-seconds.ts";
 import { SMALL_LADDER } from "./support/transcoding.ts";
@@ -26,11 +27,17 @@ const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } }
 const table = ["| player | rungs | longest stall before | in the slate |", "| --- | --- | --- | --- |"];
 afterAll(() => console.log(table.join("\n")));
 
+/** Nothing that a broadcast shows. */
+const GREY_SHADE = 96;
+const GREY = greyImage(320, 180, GREY_SHADE);
+
 interface Watching {
   readonly name: string;
   /** Its position in seconds; rejects if playback has ended. */
   position(): Promise<number>;
   takeLongestStallMs(): Promise<number>;
+  /** Brightness of the middle of its picture, of 255. */
+  shade?(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -40,6 +47,7 @@ async function script(kind: ScriptPlayer, url: string, lowLatency: boolean): Pro
     name: `${kind}${lowLatency ? ", low latency" : ""}`,
     position: async () => (await player.state()).currentTime,
     takeLongestStallMs: () => player.takeLongestStallMs(),
+    shade: () => player.middleShade(),
     close: () => player.close(),
   };
 }
@@ -74,16 +82,17 @@ const LATE = {
 };
 
 test.each([
-  ["hls.js and shaka-player", 0],
-  ["hls.js and shaka-player", 2],
-  ["VLC, GStreamer and ffmpeg", 0],
-  ["VLC, GStreamer and ffmpeg", 2],
+  ["hls.js and shaka-player", 0, "last-picture"],
+  ["hls.js and shaka-player", 2, "image"],
+  ["VLC, GStreamer and ffmpeg", 0, "image"],
+  ["VLC, GStreamer and ffmpeg", 2, "last-picture"],
 ] as const)(
-  "%s play on while the source is away for 20 s, with %i rungs",
-  async (group, rungs) => {
+  "%s play on while the source is away for 20 s, with %i rungs and this slate: %s",
+  async (group, rungs, slate) => {
     await using broadcast = await startBroadcast(arena.weir, {
       ...{ seconds: 120, bFrames: 2 },
-      stream: { slate: "last-picture", profiles: rungs === 0 ? [] : SMALL_LADDER },
+      stream: { slate, profiles: rungs === 0 ? [] : SMALL_LADDER },
+      ...(slate === "image" && { slateImage: GREY }),
     });
     await sleep(WARM_MS);
     const players = await Promise.all(PLAYERS[group](broadcast.hlsUrl));
@@ -92,13 +101,18 @@ test.each([
     const before = await Promise.all(players.map((player) => player.position()));
     await broadcast.publisher.kill();
     await sleep(AWAY_MS / 2);
+    const faults: string[] = [];
     const late = await LATE[group](broadcast.hlsUrl);
     await sleep(AWAY_MS / 2);
     const away = await Promise.all(players.map((player) => player.position()));
     const joined = await late.position();
+    if (slate === "image")
+      for (const player of players) {
+        const shade = await player.shade?.();
+        if (shade !== undefined && Math.abs(shade - GREY_SHADE) > 8) faults.push(`${player.name} shows ${shade}`);
+      }
     await broadcast.publish();
     await sleep(AFTER_MS);
-    const faults: string[] = [];
     const playedOn = (await late.position()) - joined;
     if (joined === 0 || playedOn < (AFTER_MS / 1000) * 0.6)
       faults.push(`who came during the slate played ${playedOn} s behind it`);
@@ -148,12 +162,16 @@ test.each([0, 2] as const)(
   LIMIT_MS,
 );
 
-test(
-  "a slate is in no recording: its file is as long as what came, the recording plays to its end, and the list to go back has gaps",
-  async () => {
+// GStreamer 1.22 changes its variant at a gap, and does not go on, whoever has packaged it (decision 49).
+test.each([
+  [0, ["vlc", "gstreamer", "ffmpeg"]],
+  [2, ["vlc", "ffmpeg"]],
+] as const)(
+  "a slate is in no recording, with %i rungs: its file is as long as what came, it plays to its end, and the list to go back has gaps",
+  async (rungs, natives) => {
     await using broadcast = await startBroadcast(arena.weir, {
       seconds: 120,
-      stream: { slate: "last-picture", record: true, dvr: "session", profiles: SMALL_LADDER },
+      stream: { slate: "last-picture", record: true, dvr: "session", profiles: rungs === 0 ? [] : SMALL_LADDER },
     });
     await broadcast.untilSegments(4);
     const goingBack = await Promise.all(
@@ -174,7 +192,7 @@ test(
       await player.close();
     }
     const [live] = await broadcast.sessions();
-    for (const rendition of ["source", "audio", "v0", "v1"]) {
+    for (const rendition of ["source", "audio", ...(rungs === 0 ? [] : ["v0", "v1"])]) {
       const list = await (await fetch(new URL(`s/-/${live?.id}/${rendition}/dvr.m3u8`, broadcast.hlsUrl))).text();
       expect(list.match(/#EXT-X-GAP/g)?.length ?? 0, list).toBeGreaterThanOrEqual(2);
       expect(list).not.toContain("#EXT-X-DISCONTINUITY");
@@ -193,7 +211,7 @@ test(
     }
     // VLC and GStreamer show the last picture for as long as the gap; ffmpeg counts what it reads.
     const shown = { vlc: AWAY_MS / 1000, gstreamer: AWAY_MS / 1000, ffmpeg: 0 };
-    for (const kind of ["vlc", "gstreamer", "ffmpeg"] as const) {
+    for (const kind of natives) {
       const player = NativePlayer[kind](recordingUrl);
       const end = sourceSegmentsDuration + shown[kind] - 4;
       const isPast = () => player.hasExited || (player.position ?? 0) > end;

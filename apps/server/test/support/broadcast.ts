@@ -3,7 +3,11 @@ import { expect } from "vitest";
 import { type Publisher, type PublisherOptions, startPublisher } from "./publisher.ts";
 import type { WeirServer } from "./weir-server.ts";
 
-export type BroadcastOptions = Omit<PublisherOptions, "url"> & { readonly stream?: Omit<NewStream, "name"> };
+export type BroadcastOptions = Omit<PublisherOptions, "url"> & {
+  readonly stream?: Omit<NewStream, "name">;
+  /** A PNG or JPEG. */
+  readonly slateImage?: Buffer;
+};
 
 /** A stream with a real publisher. */
 export class Broadcast {
@@ -35,7 +39,7 @@ export class Broadcast {
 
   /** Starts another publisher of the same stream, by default like the first. Rejects with the reason of a refusal. */
   async publish(changes: Partial<BroadcastOptions> = {}): Promise<Publisher> {
-    const { stream: _stream, ...options } = { ...this.#options, ...changes };
+    const { stream: _stream, slateImage: _image, ...options } = { ...this.#options, ...changes };
     const publisher = await startPublisher({ ...options, url: this.media.publishUrl(this.stream.streamKey ?? "") });
     this.#publishers.push(publisher);
     return publisher;
@@ -95,6 +99,8 @@ export async function startBroadcast(
     profiles: [],
     ...options.stream,
   });
+  const { slateImage } = options;
+  if (slateImage) await weir.client.streams.setSlateImage(stream.id, slateImage.toString("base64"));
   const broadcast = new Broadcast(weir, media, stream, options);
   await broadcast.publish();
   await broadcast.untilState("live");
