@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { findProgram } from "./foreign-players.ts";
 
 const WHITE_ABOVE = 128;
-/** A flash and a beep further apart do not belong together: the keyframe of a slate may be a flash itself, and is silent. */
+/** A flash and a beep further apart do not belong together. */
 const MAX_DISTANCE_SECONDS = 0.2;
 
 /** How far apart the flashes and beeps of a stream were, as ffmpeg read them. */
@@ -73,8 +73,9 @@ async function syncOf(path: string): Promise<CapturedSync[]> {
   });
   const sound = await ffmpeg(["-i", path, "-map", "0:a", "-af", "silencedetect=noise=-20dB:d=0.2", "-f", "null", "-"]);
   const beeps = numbersIn(sound, /silence_end: ([\d.]+)/g);
-  return flashes.flatMap((at) => {
-    const [nearest = Number.NaN] = beeps.map((beep) => beep - at).toSorted((a, b) => Math.abs(a) - Math.abs(b));
-    return Math.abs(nearest) < MAX_DISTANCE_SECONDS ? [{ at, distanceMs: nearest * 1000 }] : [];
+  // One flash for each beep: the keyframe of a slate may be a flash as well, and is silent.
+  return beeps.flatMap((beep) => {
+    const [at = Number.NaN] = flashes.toSorted((a, b) => Math.abs(a - beep) - Math.abs(b - beep));
+    return Math.abs(beep - at) < MAX_DISTANCE_SECONDS ? [{ at, distanceMs: (beep - at) * 1000 }] : [];
   });
 }
