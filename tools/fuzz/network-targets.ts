@@ -118,7 +118,7 @@ export const NETWORK_TARGETS: readonly FuzzTarget[] = [
     words: SDP_WORDS,
     read(input) {
       const text = new TextDecoder().decode(input);
-      withoutCandidates(withCandidates(text, ["192.0.2.1", "2001:db8::1"], 8891));
+      withoutCandidates(withCandidates(text, ["192.0.2.1", "2001:db8::1"], [8891]));
       parseSessionDescription(text);
     },
   },

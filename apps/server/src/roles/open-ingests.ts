@@ -4,12 +4,12 @@ import { Pulls, publishSettings, RtmpServer, SourceTrials, SrtIngest, WhipIngest
 import type { SrtProcess } from "../media/srt/index.ts";
 import type { TranscodeChildren } from "../media/transcode/index.ts";
 import { StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
-import type { Listener } from "../platform/listener.ts";
+import { Listener } from "../platform/listener.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { MediaControl, PublishGate, PullGate } from "../ports/index.ts";
 import { openSrt } from "./open-srt.ts";
-import { openTurn } from "./open-turn.ts";
+import { openTurn, relayedPortAbove } from "./open-turn.ts";
 import type { Opening } from "./opening.ts";
 
 export interface IngestRoleSettings {
@@ -60,14 +60,19 @@ export async function openIngests(
     reserved.close();
     const host = config.host === "localhost" ? "127.0.0.1" : config.host;
     const bindAddress = host === "0.0.0.0" || host === "::" ? null : host;
-    const peers = new WebrtcProcess({ clock, log, port, bindAddress });
+    const turn = openTurn(config, clock);
+    const above = turn && new Listener("WebRTC UDP", listeners.webrtc.host, relayedPortAbove(port));
+    const relayed = await openUdp(above, log);
+    const relayedPort = relayed && above ? above.port : null;
+    relayed?.close();
+    const peers = new WebrtcProcess({ clock, log, port, bindAddress, relayedPort });
     opened.defer(() => peers.close());
     const socket = await openUdp(listeners.stun, log);
     if (socket) opened.adopt(new StunResponder(socket, clock), (stun) => stun.close());
-    const address = { addresses: config.webrtcAddress, host, port };
+    const address = { addresses: config.webrtcAddress, host, port, relayedPort };
     const publish = new WhipIngest({ publishing, proxies, peers, address, children });
     const stunPort = socket?.address().port ?? opening.share?.udp?.stun ?? null;
-    plane.serveWebrtc({ publish, peers, address, stunPort, turn: openTurn(config, clock) });
+    plane.serveWebrtc({ publish, peers, address, stunPort, turn });
   }
   const all = opened.move();
   return {

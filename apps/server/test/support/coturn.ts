@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
+import { relayedPortAbove } from "../../src/roles/open-turn.ts";
 
 const PAGE = new URL("../../../../docs/4-operate/turn.md", import.meta.url);
 /** Addresses between this machine, the machine of the TURN server, and that of a viewer. */
@@ -23,6 +24,7 @@ export function documentedBlock(language: "conf" | "nft", webrtcPort: number): s
   return block
     .replaceAll("203.0.113.5", NET.weir)
     .replaceAll("8189", String(webrtcPort))
+    .replaceAll("8289", String(relayedPortAbove(webrtcPort)))
     .replaceAll("REPLACE_WITH_THE_SECRET", SECRET);
 }
 

@@ -1,11 +1,12 @@
-/** Replaces the candidates of an SDP with these addresses and this UDP port. */
-export function withCandidates(sdp: string, addresses: readonly string[], port: number): string {
+/** Replaces the candidates of an SDP with these addresses, at each of these UDP ports. */
+export function withCandidates(sdp: string, addresses: readonly string[], ports: readonly number[]): string {
   const lines = sdp.split(/\r?\n/).filter((line) => !/^a=(?:candidate:|end-of-candidates|ice-options:)/.test(line));
   while (lines.at(-1) === "") lines.pop();
   // Priorities by RFC 8445 5.1.2.1: host candidates, the first address preferred.
-  const candidates = addresses.map((address, index) => {
+  const places = ports.flatMap((port) => addresses.map((address) => `${address} ${port}`));
+  const candidates = places.map((place, index) => {
     const priority = 126 * 2 ** 24 + (65_535 - index) * 2 ** 8 + 255;
-    return `a=candidate:${index + 1} 1 UDP ${priority} ${address} ${port} typ host`;
+    return `a=candidate:${index + 1} 1 UDP ${priority} ${place} typ host`;
   });
   const firstMedia = lines.findIndex((line) => line.startsWith("m="));
   const nextMedia = lines.findIndex((line, index) => index > firstMedia && line.startsWith("m="));

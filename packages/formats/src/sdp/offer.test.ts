@@ -92,13 +92,15 @@ it("an answer lists only our addresses, in its first media section", () => {
   const answer = withCandidates(
     offer({ candidates: [UDP, "a=end-of-candidates"] }),
     ["203.0.113.5", "2001:db8::5"],
-    8189,
+    [8189, 8289],
   );
   const lines = answer.split("\r\n").filter((line) => /^(?:m=|a=candidate|a=end)/.test(line));
   expect(lines).toEqual([
     "m=audio 9 UDP/TLS/RTP/SAVPF 111",
     "a=candidate:1 1 UDP 2130706431 203.0.113.5 8189 typ host",
     "a=candidate:2 1 UDP 2130706175 2001:db8::5 8189 typ host",
+    "a=candidate:3 1 UDP 2130705919 203.0.113.5 8289 typ host",
+    "a=candidate:4 1 UDP 2130705663 2001:db8::5 8289 typ host",
     "a=end-of-candidates",
     "m=video 9 UDP/TLS/RTP/SAVPF 96 103 107 109 112",
   ]);

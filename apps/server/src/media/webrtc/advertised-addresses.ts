@@ -10,6 +10,8 @@ export interface WebrtcAddress {
   readonly addresses: readonly string[] | null;
   readonly host: string;
   readonly port: number;
+  /** For clients that come through a TURN server, where there are any. */
+  readonly relayedPort?: number | null;
 }
 
 /**

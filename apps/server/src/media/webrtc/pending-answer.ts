@@ -37,6 +37,7 @@ export function answerOffer(
 ): Promise<OfferAnswer | OfferRefusal> {
   const { clock, address, open, onClosed } = settings;
   const { port } = address;
+  const relayedPort = offer.candidateTypes.includes("relay") ? (address.relayedPort ?? null) : null;
   const addresses = advertisedAddresses(address, req);
   return new Promise((resolve) => {
     const ended = Promise.withResolvers<string>();
@@ -64,7 +65,7 @@ export function answerOffer(
         isAnswered = true;
         deadline = clock.after(CONNECT_WITHIN_MS, () => end("no connection within 30 s", false));
         resolve({
-          sdp: withCandidates(sdp, addresses, port),
+          sdp: withCandidates(sdp, addresses, relayedPort === null ? [port] : [relayedPort, port]),
           close: (isWanted) => end(isWanted ? "closed by its client" : "closed by the server", isWanted),
           ended: ended.promise,
         });

@@ -1,12 +1,15 @@
 import type { RemoteInfo, Socket } from "node:dgram";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import { clientOf } from "../../platform/limits/client.ts";
+import {
+  BINDING_REQUEST,
+  BINDING_RESPONSE,
+  HEADER_BYTES,
+  MAGIC_COOKIE,
+  XOR_MAPPED_ADDRESS,
+  xorMappedAddress,
+} from "./stun-message.ts";
 
-const HEADER_BYTES = 20;
-const MAGIC_COOKIE = 0x2112a442;
-const BINDING_REQUEST = 0x0001;
-const BINDING_RESPONSE = 0x0101;
-const XOR_MAPPED_ADDRESS = 0x0020;
 /**
  * A browser sends about ten requests. The limit prevents amplification: a response is larger than a request, and the sender's address may be forged.
  */
@@ -54,27 +57,15 @@ export function bindingAnswer(message: Uint8Array, address: string, port: number
   if (message.length < HEADER_BYTES || view.getUint16(0) !== BINDING_REQUEST || view.getUint32(4) !== MAGIC_COOKIE)
     return null;
   if (view.getUint16(2) !== message.length - HEADER_BYTES) return null;
-  const bytes = addressBytes(address);
-  const answer = new DataView(new ArrayBuffer(HEADER_BYTES + 8 + bytes.length));
+  const mapped = xorMappedAddress(message, address, port);
+  const answer = new DataView(new ArrayBuffer(HEADER_BYTES + 4 + mapped.length));
   answer.setUint16(0, BINDING_RESPONSE);
-  answer.setUint16(2, 8 + bytes.length);
-  // The response repeats the cookie and the transaction id, which also obfuscate the address, so that NATs do not rewrite it.
+  answer.setUint16(2, 4 + mapped.length);
+  // The response repeats the cookie and the transaction id.
   for (let at = 4; at < HEADER_BYTES; at++) answer.setUint8(at, view.getUint8(at));
   answer.setUint16(20, XOR_MAPPED_ADDRESS);
-  answer.setUint16(22, 4 + bytes.length);
-  answer.setUint8(25, bytes.length === 4 ? 1 : 2);
-  answer.setUint16(26, port ^ (MAGIC_COOKIE >>> 16));
-  for (const [index, byte] of bytes.entries()) answer.setUint8(28 + index, byte ^ view.getUint8(4 + index));
-  return new Uint8Array(answer.buffer);
-}
-
-function addressBytes(address: string): number[] {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*$/, "");
-  if (!plain.includes(":")) return plain.split(".").map(Number);
-  const [head = "", tail] = plain.split("::");
-  const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
-  const before = groups(head);
-  const after = tail === undefined ? [] : groups(tail);
-  const all = [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
-  return all.flatMap((group) => [group >> 8, group & 255]);
+  answer.setUint16(22, mapped.length);
+  const bytes = new Uint8Array(answer.buffer);
+  bytes.set(mapped, HEADER_BYTES + 4);
+  return bytes;
 }

@@ -67,7 +67,7 @@ async function watch(source: PeerSource, port: number, tries = TRIES): Promise<W
     answered: (sdp) => {
       answer = sdp;
       try {
-        connection.setRemoteDescription(withCandidates(sdp, ["127.0.0.1"], port), "answer");
+        connection.setRemoteDescription(withCandidates(sdp, ["127.0.0.1"], [port]), "answer");
       } catch {
         tell("the library does not take the answer");
       }

@@ -2,6 +2,7 @@ import { Socket } from "node:net";
 import { FanOut } from "./fan-out.ts";
 import type { PeerEvents } from "./peer-transport.ts";
 import { PublishPeer } from "./publish-peer.ts";
+import { RelayedPeers } from "./relayed-peers.ts";
 import { WatchPeer } from "./watch-peer.ts";
 import {
   type FromWebrtcChild,
@@ -28,6 +29,7 @@ const read = toWebrtcChildReader();
 const sources = new Map<number, FanOut>();
 const peers = new Map<number, WatchPeer | PublishPeer>();
 let settings: WebrtcStart | null = null;
+let relayed: RelayedPeers | null = null;
 
 input.on("data", (bytes) => {
   for (const message of read(bytes)) take(message);
@@ -43,6 +45,7 @@ function take(message: ToWebrtcChild): void {
   switch (message.type) {
     case "start":
       settings = message.start;
+      relayed = relayedPeersOf(settings);
       return;
     case "watch":
       return open(message, (start, events) => new WatchPeer(start, message, sourceOf(message.source), events));
@@ -65,15 +68,23 @@ function take(message: ToWebrtcChild): void {
   }
 }
 
+const relayedPeersOf = ({ relayedPort = null, port, bindAddress }: WebrtcStart): RelayedPeers | null =>
+  relayedPort === null ? null : new RelayedPeers({ port: relayedPort, bindAddress, libraryPort: port });
+
 function open({ peer }: PeerOffer, make: (start: WebrtcStart, events: PeerEvents) => WatchPeer | PublishPeer): void {
   if (!settings) throw new Error("a peer message arrived before the start message");
   let isClosed = false;
+  let endRelaying: () => void = () => {};
   const events: PeerEvents = {
-    answered: (sdp) => send({ type: "answer", peer, sdp }),
+    answered: (sdp) => {
+      endRelaying = relayed?.expect(sdp) ?? endRelaying;
+      send({ type: "answer", peer, sdp });
+    },
     connected: () => send({ type: "connected", peer }),
     closed: (reason) => {
       if (isClosed) return;
       isClosed = true;
+      endRelaying();
       peers.delete(peer);
       send({ type: "closed", peer, reason });
     },

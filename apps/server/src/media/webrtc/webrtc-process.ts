@@ -163,7 +163,7 @@ export class WebrtcProcess implements WebrtcPeers {
   #start(): void {
     this.#restart?.cancel();
     if (this.#isClosed) return;
-    const { clock, log, port, bindAddress } = this.#settings;
+    const { clock, log, port, bindAddress, relayedPort = null } = this.#settings;
     const child = startPipedChild({ program: CHILD });
     const take = (message: FromWebrtcChild) => this.#take(message);
     takeMessages(child, { read: fromWebrtcChildReader(), take, log, name: "the WebRTC process" });
@@ -171,7 +171,7 @@ export class WebrtcProcess implements WebrtcPeers {
     child.ended.then(({ reason }) => this.#died(child, reason));
     this.#child = child;
     this.#startedAt = clock.monotonic();
-    this.#send({ type: "start", start: { port, bindAddress } });
+    this.#send({ type: "start", start: { port, bindAddress, relayedPort } });
     for (const [source, clock] of this.#clocks) this.#send({ type: "clock", source, clock });
   }
 

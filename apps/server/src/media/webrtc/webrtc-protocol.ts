@@ -20,6 +20,8 @@ export interface WebrtcStart {
   readonly port: number;
   /** Null binds to all addresses. */
   readonly bindAddress: string | null;
+  /** The UDP port for TURN servers, where there are any. */
+  readonly relayedPort?: number | null;
 }
 
 export interface PeerOffer {
