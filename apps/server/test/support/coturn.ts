@@ -67,9 +67,9 @@ export class BlockedNetwork implements Disposable {
     return ["ip", "netns", "exec", this.#turn];
   }
 
-  /** Rules of nft for the machine of the TURN server. */
+  /** Rules of nft for the machine of the TURN server, in place of those before. */
   guardTurn(rules: string): void {
-    this.#load(this.#turn, rules);
+    this.#load(this.#turn, `flush ruleset\n${rules}`);
   }
 
   [Symbol.dispose](): void {
