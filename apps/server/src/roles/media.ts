@@ -145,7 +145,8 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
     isSrtOff: !ingests.isSrtOpen,
     async drain(isHeld) {
       ingests.stopListening();
-      await plane.drain(isHeld);
+      // Recordings are sealed meanwhile, for as long as half of the way out.
+      await Promise.all([plane.drain(isHeld), ingests.stopPulling()]);
     },
     close: () => all.disposeAsync(),
   };

@@ -28,6 +28,8 @@ export interface Ingests extends AsyncDisposable {
   readonly trySource: MediaControl["trySource"];
   /** No new publishers over RTMP and SRT; present ones go on. */
   stopListening(): void;
+  /** Ends all pulls: a source that is let go would be connected to again. */
+  stopPulling(): Promise<void>;
 }
 
 /** Opens every way in, and the port of WebRTC, which viewers share. Throws `StartupError` if a TCP port is taken or not allowed. */
@@ -83,6 +85,7 @@ export async function openIngests(
       srt.stopListening();
       pulls.stopClaiming();
     },
+    stopPulling: () => pulls.close(),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
