@@ -16,6 +16,8 @@ import {
 import { RtspReader, readChallenges } from "@weir/formats/rtsp";
 import { OfferRefused, parseSessionDescription, readOffer, withCandidates, withoutCandidates } from "@weir/formats/sdp";
 import { readStreamId } from "../../apps/server/src/media/ingest/srt/stream-id.ts";
+import { iceCheck } from "../../apps/server/src/media/webrtc/stun-check-rig.ts";
+import { IceCheck } from "../../apps/server/src/media/webrtc/stun-message.ts";
 import { bindingAnswer } from "../../apps/server/src/media/webrtc/stun-responder.ts";
 import { rtpBytes } from "../../packages/formats/src/rtp/rtp-packets.fixture.ts";
 import { offer } from "../../packages/formats/src/sdp/offers.fixture.ts";
@@ -67,6 +69,8 @@ const SDP_WORDS = [
   ...["a=", "m=video 9 UDP/TLS/RTP/SAVPF 96", "\r\n", "a=rtpmap:", "a=fmtp:", "profile-level-id="],
   ...["a=candidate:", "a=fingerprint:sha-256 ", "a=simulcast:", "a=group:BUNDLE 0"],
 ];
+
+const PASSWORD = "abcdefghijklmnopqrstuvwx";
 
 export const NETWORK_TARGETS: readonly FuzzTarget[] = [
   {
@@ -135,6 +139,22 @@ export const NETWORK_TARGETS: readonly FuzzTarget[] = [
     read(input) {
       for (const address of ["192.0.2.1", "2001:db8::1"])
         holds((bindingAnswer(input, address, 1234)?.length ?? 0) <= 44, "an answer is short");
+    },
+  },
+  {
+    name: "ice-check",
+    seeds: [0n, 7n].map((tiebreaker) => iceCheck("ours", PASSWORD, tiebreaker)),
+    read(input) {
+      const check = IceCheck.read(input);
+      if (!check) return;
+      const [ufrag, wasSigned] = [check.askedUfrag, check.isSignedWith(PASSWORD)];
+      check.avoidZeroTiebreaker();
+      check.setMappedAddress("192.0.2.1", 1234);
+      const bytes = check.bytes(PASSWORD);
+      holds(bytes.byteLength === input.byteLength, "a check keeps its length");
+      const again = IceCheck.read(bytes);
+      holds(again !== null && again.askedUfrag === ufrag, "a check stays one for the same client");
+      holds(!wasSigned || again?.isSignedWith(PASSWORD) === true, "a signed check stays signed");
     },
   },
   {
