@@ -58,7 +58,7 @@ export { openAssetPipeline } from "./vod/open-asset-pipeline.ts";
 /** A session that a kill interrupted goes on within the reconnect window; a publisher may have begun to connect at its end. */
 const RESUME_MARGIN_MS = 60_000;
 /** From its beginning; what a process closes after it needs the rest of the time that it has. */
-const MAX_DRAIN_MS = 5_000;
+const MAX_DRAIN_MS = 4_000;
 /** A clip is made of what is in the object store by then. */
 const MAX_SEAL_MS = 10_000;
 
