@@ -57,7 +57,7 @@ interface Run extends Found {
 const PLANTED_MINUTES = "1";
 /** A planted mistake is found within this. */
 const FOUND_WITHIN_SECONDS = 300;
-const COLUMNS = ["Seed", "Commit", "Minutes", "Faults", "Figures", "Broken"];
+const COLUMNS = ["Seed", "Commit", "Run", "Faults", "Figures", "Broken"];
 
 if (values.help) process.stdout.write(HELP);
 else if (values.plant) plantAll(values.plant === "all" ? Object.keys(PLANTS) : values.plant.split(","));
@@ -68,7 +68,7 @@ function campaign(seed: string): void {
   if (values.results) note(values.results, seed, found);
   if (found.isWhole) return;
   process.exitCode = 1;
-  if (!values.shrink) return;
+  if (!values.shrink || found.faults.length === 0) return;
   const numbers = found.faults.map((fault) => fault.split(" ")[0] ?? "");
   const left = shrunk(seed, numbers);
   const names = found.faults.filter((fault) => left.includes(fault.split(" ")[0] ?? ""));
@@ -81,10 +81,13 @@ function shrunk(seed: string, faults: readonly string[], pieces = 2): readonly s
   const size = Math.ceil(faults.length / pieces);
   for (let at = 0; at < faults.length; at += size) {
     const rest = faults.toSpliced(at, size);
-    if (rest.length > 0 && !run(seed, rest.join()).isWhole) return shrunk(seed, rest, Math.max(pieces - 1, 2));
+    if (rest.length > 0 && isBroken(run(seed, rest.join()))) return shrunk(seed, rest, Math.max(pieces - 1, 2));
   }
   return size === 1 ? faults : shrunk(seed, faults, Math.min(pieces * 2, faults.length));
 }
+
+/** A promise is broken, and not only something that kept the run from beginning. */
+const isBroken = ({ isWhole, faults, broken }: Run): boolean => !isWhole && faults.length > 0 && broken !== "";
 
 function plantAll(names: readonly string[]): void {
   for (const name of names) {
@@ -137,11 +140,21 @@ function run(
 /** Adds a line to the table in a file, and makes the table where there is none. */
 function note(file: string, seed: string, { faults, figures, broken, isWhole }: Run): void {
   if (!existsSync(file)) writeFileSync(file, `| ${COLUMNS.join(" | ")} |\n|${" --- |".repeat(COLUMNS.length)}\n`);
-  const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: ROOT, encoding: "utf8" }).trim();
+  const cwd = values.root ?? ROOT;
+  const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd, encoding: "utf8" }).trim();
   const counted = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
   const told = isWhole ? "none" : oneLine(broken || "it did not run");
-  const cells = [seed, commit, values.minutes ?? "10", String(faults.length), counted.join(", "), told];
+  const cells = [seed, commit, howRun(), String(faults.length), counted.join(", "), told];
   appendFileSync(file, `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`);
+}
+
+/** How long, and the options that make a run another one. */
+function howRun(): string {
+  const { minutes = "10", soak, processes, from, kinds, only } = values;
+  const given = Object.entries({ processes, from, kinds, only }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value}`],
+  );
+  return [soak === undefined ? `${minutes} min` : `--soak ${soak}`, ...given].join(" ");
 }
 
 /** Without the colours of a terminal. */

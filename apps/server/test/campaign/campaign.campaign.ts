@@ -8,7 +8,7 @@ import { checkOut, copyServer, hasCommit } from "../support/previous-version.ts"
 import { SMALL_LADDER } from "../support/transcoding.ts";
 import { Audience } from "./audience.ts";
 import { Encoder, type Way } from "./encoder.ts";
-import { FAULTS } from "./faults.ts";
+import { FAULTS, NotMade } from "./faults.ts";
 import { grown, type Holdings, holdingsOf } from "./holdings.ts";
 import { plant } from "./plants.ts";
 import { found, keepFound, say } from "./run-found.ts";
@@ -113,9 +113,9 @@ async function makeFaults(world: World, cast: Cast): Promise<void> {
     if (ONLY && !ONLY.includes(nth)) continue;
     const fault = FAULTS[name];
     if (!fault) throw new Error(`there is no fault ${name}: ${Object.keys(FAULTS).join(", ")}`);
-    const what = await fault({ world, encoders, chance });
-    found.faults.push(`${nth} ${name} ${what}`);
-    say(`fault ${nth}: ${name} ${what}`);
+    const what = await made(() => fault({ world, encoders, chance }), `${nth} ${name}`);
+    say(`fault ${nth}: ${name} ${what ?? "not made"}`);
+    if (what === null) continue;
     await world.mend();
     const mendedAt = Date.now();
     await untilTrue(cast, mendedAt);
@@ -125,6 +125,19 @@ async function makeFaults(world: World, cast: Cast): Promise<void> {
     await sleep(PAUSE_MS);
   }
   say(`${found.faults.length} faults, ${world.kills} of which took media; all ends`);
+}
+
+/** What a fault did; null where it could not be made. One that fails is among those that were made. */
+async function made(make: () => Promise<string>, name: string): Promise<string | null> {
+  try {
+    const what = await make();
+    found.faults.push(`${name} ${what}`);
+    return what;
+  } catch (error) {
+    if (error instanceof NotMade) return null;
+    found.faults.push(`${name} failed`);
+    throw error;
+  }
 }
 
 async function expectPromises(world: World, cast: Cast): Promise<void> {

@@ -7,7 +7,10 @@ import { familyOf } from "../support/process-family.ts";
 import type { Encoder } from "./encoder.ts";
 import type { World } from "./world.ts";
 
-const NO_DISK = "not made: this machine cannot mount a disk";
+/** There is nothing here that this fault could be made to. */
+export class NotMade extends Error {}
+
+const NO_DISK = "this machine cannot mount a disk";
 const SILENT_VIEWERS = 40;
 /** Certificates are read every ten seconds. */
 const RENEWED_WITHIN_MS = 20_000;
@@ -34,7 +37,7 @@ export interface FaultScene {
   readonly chance: Chance;
 }
 
-/** Resolves when the fault is over. What it did is told to people. */
+/** Resolves when the fault is over. What it did is told to people. Throws `NotMade`. */
 export type Fault = (scene: FaultScene) => Promise<string>;
 
 /** What goes wrong, by name. */
@@ -56,13 +59,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "server stopped": async ({ world, chance }) => stopped(world.weir.pid, chance.ms(500, 6_000)),
   "child killed": async ({ world, chance }) => {
     const child = childOf(world, chance);
-    if (child === null) return "there was none";
     send(child.pid, "SIGKILL");
     return child.kind;
   },
   "child stopped": async ({ world, chance }) => {
     const child = childOf(world, chance);
-    return child === null ? "there was none" : `${child.kind} for ${await stopped(child.pid, chance.ms(500, 5_000))}`;
+    return `${child.kind} for ${await stopped(child.pid, chance.ms(500, 5_000))}`;
   },
   "database stopped": async ({ world, chance }) => {
     await world.postgres.stop();
@@ -113,7 +115,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     return `for ${ms} ms`;
   },
   "clock stepped": async ({ world, chance }) => {
-    if (!world.canStepClock) return "not made: there is no libfaketime";
+    if (!world.canStepClock) throw new NotMade("there is no libfaketime");
     const seconds = chance.ms(-40, 40);
     await world.stepClock(seconds);
     const ms = chance.ms(3_000, 8_000);
@@ -139,7 +141,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     return JSON.stringify(env);
   },
   "disk full": async ({ world, chance }) => {
-    if (!world.disk) return NO_DISK;
+    if (!world.disk) throw new NotMade(NO_DISK);
     const giveBack = await world.disk.fill(chance.of([0, 4_096, 1_000_000, 100_000_000]));
     const ms = chance.ms(2_000, 10_000);
     await sleep(ms);
@@ -148,7 +150,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     return `for ${ms} ms`;
   },
   "disk read-only": async ({ world, chance }) => {
-    if (!world.disk) return NO_DISK;
+    if (!world.disk) throw new NotMade(NO_DISK);
     await world.disk.makeReadOnly();
     const ms = chance.ms(1_000, 8_000);
     await sleep(ms);
@@ -158,7 +160,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     return `for ${ms} ms, then mounted again`;
   },
   "power cut": async ({ world, chance }) => {
-    if (!world.disk) return NO_DISK;
+    if (!world.disk) throw new NotMade(NO_DISK);
     await world.disk.cutPower();
     await world.endAll();
     world.loses(DISK_SEGMENTS);
@@ -193,10 +195,10 @@ async function stopped(pid: number, ms: number): Promise<string> {
 }
 
 /** A process that the server started: a transcoder, the WebRTC process … */
-function childOf(world: World, chance: Chance): { readonly pid: number; readonly kind: string } | null {
+function childOf(world: World, chance: Chance): { readonly pid: number; readonly kind: string } {
   const [, ...children] = familyOf(world.weir.pid);
   const kinds = Map.groupBy(children, kindOf);
-  if (kinds.size === 0) return null;
+  if (kinds.size === 0) throw new NotMade("the server has no child");
   // Of each kind as often as of any other, however many there are.
   const kind = chance.of([...kinds.keys()].toSorted());
   return { pid: chance.of(kinds.get(kind) ?? []), kind };
