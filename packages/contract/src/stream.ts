@@ -195,12 +195,9 @@ export type SuspendedPatch = Static<typeof SuspendedPatch>;
 
 /** Body of `PUT /api/stream/{id}/slate-image` (Weir addition). */
 export const SlateImage = exact({
-  image: Nullable(
-    Type.String({
-      maxLength: 700_000,
-      description: "A PNG or JPEG of at most 512 KB, in base64; null takes the image away",
-    }),
-  ),
+  image: Type.Union([Type.String({ maxLength: 700_000 }), Type.Null()], {
+    description: "A PNG or JPEG of at most 512 KB, in base64; null takes the image away",
+  }),
 });
 export type SlateImage = Static<typeof SlateImage>;
 

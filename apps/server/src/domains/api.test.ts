@@ -318,6 +318,7 @@ describe("another project's things", () => {
     record: { record: false },
     export: { custom: { url: "https://example.com/" } },
     suspended: { suspended: true },
+    "slate-image": { image: null },
     replay: { from: 0, to: 1 },
     "create-multistream-target": { profile: "source", spec: { url: "rtmp://example.com/live/key" } },
   };

@@ -130,10 +130,9 @@ export class StreamService {
 
   /** `image` in base64; null takes it away. */
   async setSlateImage(owner: Owner, id: string, image: string | null): Promise<void> {
-    const bytes = image === null ? null : readSlateImage(image);
     await this.#deps.db.transaction().execute(async (trx) => {
       await lockStream(trx, owner, id);
-      await saveSlateImage(trx, id, bytes);
+      await saveSlateImage(trx, id, image === null ? null : readSlateImage(image));
     });
   }
 
