@@ -23,6 +23,8 @@ const UPGRADED_AFTER_NAMES = 40;
 const PAUSE_MS = 2_000;
 /** After the last fault, or after its encoder is back. Where an encoder does not notice that nobody is there, it is back later than it knows. */
 const TRUE_WITHIN_MS: Readonly<Record<Way, number>> = { rtmp: 10_000, srt: 20_000, whip: 25_000, pull: 60_000 };
+/** How long a stream was not live while its encoder sent. */
+const longestWaitMs: Record<Way, number> = { rtmp: 0, srt: 0, whip: 0, pull: 0 };
 const BACK_WITHIN_MS = 60_000;
 const SEEN_WITHIN_MS = 40_000;
 const SETTLED_WITHIN_MS = 100_000;
@@ -170,7 +172,7 @@ async function expectPromises(world: World, cast: Cast): Promise<void> {
 /** What the server holds is what it held before, and the bucket has what the database says. */
 async function expectNothingLeft(world: World, holdings: Holdings): Promise<void> {
   const back = { timeout: BACK_AT_BASE_WITHIN_MS, interval: 2_000 };
-  await expect.poll(async () => grown(holdings, await holdingsOf(world)), back).toEqual([]);
+  await expect.poll(async () => grown(holdings, await holdingsOf(world), MEDIA_PROCESSES), back).toEqual([]);
   await sweep(world);
   expect(await world.stored.mismatches()).toEqual([]);
 }
@@ -209,6 +211,7 @@ function tell(world: World, cast: Cast, delays: readonly number[]): void {
     targetPackets: world.target.packets,
     events: delays.length,
     quarterWithinMs: delays[delays.length >> 2] ?? 0,
+    ...Object.fromEntries(Object.entries(longestWaitMs).map(([way, ms]) => [`${way}LiveAfterMs`, ms])),
   };
   say(`seed ${SEED}: ${JSON.stringify(found.figures)}`);
 }
@@ -231,7 +234,9 @@ async function untilTrue({ audiences }: Pick<Cast, "audiences">, mendedAt: numbe
       const state = states[audiences.findIndex((one) => one.encoder === encoder)];
       const since = Math.max(encoder.sendingSince ?? Number.POSITIVE_INFINITY, mendedAt);
       const within = TRUE_WITHIN_MS[encoder.way];
-      if (Date.now() - since > within)
+      const waited = Date.now() - since;
+      longestWaitMs[encoder.way] = Math.max(longestWaitMs[encoder.way], waited);
+      if (waited > within)
         throw new Error(`${encoder.stream.name} is ${state} ${within} ms after the fault, and its encoder sends`);
       if (Date.now() - mendedAt > BACK_WITHIN_MS)
         throw new Error(`${encoder.stream.name} is ${state}, and its encoder was not let in for ${BACK_WITHIN_MS} ms`);

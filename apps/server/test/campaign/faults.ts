@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Chance } from "../support/chance.ts";
-import { familyOf } from "../support/process-family.ts";
+import { commandOf, familyOf } from "../support/process-family.ts";
 import type { Encoder } from "./encoder.ts";
 import type { World } from "./world.ts";
 
@@ -17,6 +16,7 @@ const RENEWED_WITHIN_MS = 20_000;
 /** What was not synced when a disk failed, and what is open until it is used again. */
 const DISK_SEGMENTS = 3;
 const SEGMENT_MS = 2_000;
+const MEDIA_PROCESS = "media-process-child";
 const segmentsIn = (ms: number): number => Math.ceil(ms / SEGMENT_MS);
 
 /** What an operator may change between two starts. */
@@ -60,6 +60,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "child killed": async ({ world, chance }) => {
     const child = childOf(world, chance);
     send(child.pid, "SIGKILL");
+    // It has the open segments of its streams.
+    if (child.kind === MEDIA_PROCESS) world.loses(1);
     return child.kind;
   },
   "child stopped": async ({ world, chance }) => {
@@ -197,19 +199,11 @@ async function stopped(pid: number, ms: number): Promise<string> {
 /** A process that the server started: a transcoder, the WebRTC process … */
 function childOf(world: World, chance: Chance): { readonly pid: number; readonly kind: string } {
   const [, ...children] = familyOf(world.weir.pid);
-  const kinds = Map.groupBy(children, kindOf);
+  const kinds = Map.groupBy(children, commandOf);
   if (kinds.size === 0) throw new NotMade("the server has no child");
   // Of each kind as often as of any other, however many there are.
   const kind = chance.of([...kinds.keys()].toSorted());
   return { pid: chance.of(kinds.get(kind) ?? []), kind };
-}
-
-function kindOf(pid: number): string {
-  try {
-    return /([\w-]+)\.ts/.exec(readFileSync(`/proc/${pid}/cmdline`, "latin1"))?.[1] ?? "a child";
-  } catch {
-    return "a child that had ended";
-  }
 }
 
 /** A viewer on a connection of its own who asks for a list that is to come, and reads nothing of it. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { familyOf } from "../support/process-family.ts";
+import { commandOf, familyOf } from "../support/process-family.ts";
 import type { World } from "./world.ts";
 
 /** What a server holds of the machine, with all its processes. */
@@ -22,7 +22,7 @@ export interface Holdings {
   readonly pages: number;
 }
 
-/** Beyond what it held before: pools grow, code is compiled, connections of the API are kept alive; a warm transcoder and the WebRTC process stay. */
+/** Beyond what it held before, for each of its own processes: pools grow, code is compiled, connections of the API are kept alive; a warm transcoder and the WebRTC process stay. */
 const MORE: Holdings = {
   children: 3,
   files: 40,
@@ -43,34 +43,45 @@ interface Observed {
 
 const OBSERVED_WITHIN_MS = 5_000;
 
+/** Its processes that run the server's own code: one, or a parent and its media processes. */
+const ownProcesses = ({ weir }: World): number[] => {
+  const [parent = 0, ...children] = familyOf(weir.pid);
+  return [parent, ...children.filter((pid) => commandOf(pid) === "media-process-child")];
+};
+
 export async function holdingsOf(world: World): Promise<Holdings> {
   const { weir } = world;
   const [, ...children] = familyOf(weir.pid);
-  const kibibytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${weir.pid}/status`, "utf8"))?.[1] ?? "0";
-  const open = readdirSync(`/proc/${weir.pid}/fd`).map((fd) => linkOf(`/proc/${weir.pid}/fd/${fd}`));
+  const own = ownProcesses(world);
+  const kibibytes = own.map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]));
+  const open = own.flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)));
+  const seen = await Promise.all(own.map((pid) => observed(world, pid)));
   const spool = readdirSync(join(weir.dataFolder, "spool"), { withFileTypes: true });
   return {
     children: children.length,
     files: open.length,
     sockets: open.filter((link) => link.startsWith("socket:")).length,
-    ...(await observed(world)),
-    residentBytes: Number(kibibytes) * 1024,
+    timers: sumOf(seen.map(({ timers }) => timers)),
+    heapBytes: sumOf(seen.map(({ heapBytes }) => heapBytes)),
+    residentBytes: sumOf(kibibytes) * 1024,
     spooled: spool.filter((one) => one.isDirectory()).length,
     temporary: readdirSync(join(world.folder, "tmp")).length,
     pages: await world.metric("weir_media_pages_in_use"),
   };
 }
 
-/** What it holds more than it may. */
-export function grown(before: Holdings, now: Holdings): string[] {
+/** What it holds more than it may. `processes`: its media processes. */
+export function grown(before: Holdings, now: Holdings, processes: number): string[] {
   return (Object.keys(MORE) as (keyof Holdings)[])
-    .filter((what) => now[what] > before[what] + MORE[what])
+    .filter((what) => now[what] > before[what] + MORE[what] * processes)
     .map((what) => `${what}: ${before[what]} before, ${now[what]} now`);
 }
 
-/** Has the server's process collect and count. */
-async function observed({ weir, folder }: World): Promise<Observed> {
-  const path = join(folder, `observed-${weir.pid}`);
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+/** Has a process of the server collect and count. */
+async function observed({ folder }: World, pid: number): Promise<Observed> {
+  const path = join(folder, `observed-${pid}`);
   const read = (): (Observed & { readonly nth: number }) | null => {
     try {
       return JSON.parse(readFileSync(path, "utf8"));
@@ -79,12 +90,12 @@ async function observed({ weir, folder }: World): Promise<Observed> {
     }
   };
   const before = read()?.nth ?? 0;
-  process.kill(weir.pid, "SIGUSR2");
+  process.kill(pid, "SIGUSR2");
   for (const until = Date.now() + OBSERVED_WITHIN_MS; Date.now() < until; await sleep(50)) {
     const now = read();
     if (now && now.nth > before) return { timers: now.timers, heapBytes: now.heapBytes };
   }
-  throw new Error(`the server did not count what it holds within ${OBSERVED_WITHIN_MS} ms`);
+  throw new Error(`process ${pid} of the server did not count what it holds within ${OBSERVED_WITHIN_MS} ms`);
 }
 
 function linkOf(path: string): string {

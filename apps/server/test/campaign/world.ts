@@ -4,6 +4,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
+import { expect } from "vitest";
 import { FIRST, RENEWED } from "../../src/platform/http/certificate.fixture.ts";
 import { startTemporaryPostgres, type TemporaryPostgres } from "../../src/platform/postgres/temporary-postgres-rig.ts";
 import { startS3TestServer } from "../../src/platform/storage/s3-test-server.ts";
@@ -158,6 +159,9 @@ export class World implements AsyncDisposable {
       canStepClock,
     };
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+    // With several processes, the first one answers before the others serve, and before there are metrics.
+    const serving = async () => (await valuesOf(metricsUrl, "weir_publishers")).length;
+    await expect.poll(serving, { timeout: READY_WITHIN_MS, interval: 200 }).toBe(mediaProcesses);
     return new World({ ...parts, metricsUrl }, opening.move());
   }
 
@@ -167,9 +171,7 @@ export class World implements AsyncDisposable {
 
   /** The sum of a metric over its labels; 0 where there is none. */
   async metric(name: string): Promise<number> {
-    const text = await (await fetch(this.metricsUrl)).text();
-    const values = text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, "gm"));
-    return Array.from(values, ([, value]) => Number(value)).reduce((sum, value) => sum + value, 0);
+    return (await valuesOf(this.metricsUrl, name)).reduce((sum, value) => sum + value, 0);
   }
 
   /** Notes that recordings may lack so many segments from now on. */
@@ -229,6 +231,13 @@ export class World implements AsyncDisposable {
     await this.mend();
     await this.#closing.disposeAsync();
   }
+}
+
+/** The values of a metric, one for each set of labels. */
+async function valuesOf(metricsUrl: string, name: string): Promise<number[]> {
+  const text = await (await fetch(metricsUrl)).text();
+  const values = text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, "gm"));
+  return Array.from(values, ([, value]) => Number(value));
 }
 
 /** The settings of libfaketime with which a file says how wrong a process's clock is. */

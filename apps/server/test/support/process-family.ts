@@ -23,6 +23,15 @@ export function familyOf(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap((child) => familyOf(child))];
 }
 
+/** The file of TypeScript that a process runs, without its ending; "a child" for any other. */
+export function commandOf(pid: number): string {
+  try {
+    return /([\w-]+)\.ts/.exec(readFileSync(`/proc/${pid}/cmdline`, "latin1"))?.[1] ?? "a child";
+  } catch {
+    return "a child that had ended";
+  }
+}
+
 function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
