@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { PLANTS } from "../apps/server/test/campaign/plants.ts";
+import { shrunk } from "./shrunk.ts";
 import { ROOT } from "./test-step.ts";
 
 const HELP = `npm run campaign -- [options]
@@ -15,7 +16,7 @@ const HELP = `npm run campaign -- [options]
   --processes 2         with so many media processes
   --from 9c6dabc        begins with the server of this commit, and upgrades it while somebody broadcasts
   --root FOLDER         the repository whose server is attacked (default: this one)
-  --shrink              where a seed fails: leaves out faults while it goes on to fail, and prints those that are left
+  --shrink              where a seed fails, or a planted mistake is found: leaves out faults while it goes on to, and prints those that are left
   --results FILE        adds a line for each seed to this table
   --plant NAME          plants a mistake into a copy of the server, which the run must find; all: one after another
                         ${Object.keys(PLANTS).join(", ")}
@@ -59,6 +60,9 @@ const PLANTED_MINUTES = "1";
 const FOUND_WITHIN_SECONDS = 300;
 const COLUMNS = ["Seed", "Commit", "Run", "Faults", "Figures", "Broken"];
 
+/** A mistake that is put into the server. */
+type Planted = Readonly<{ plant?: string; kinds?: string | undefined }>;
+
 if (values.help) process.stdout.write(HELP);
 else if (values.plant) plantAll(values.plant === "all" ? Object.keys(PLANTS) : values.plant.split(","));
 else for (const seed of values.seed.split(",")) campaign(seed);
@@ -68,43 +72,39 @@ function campaign(seed: string): void {
   if (values.results) note(values.results, seed, found);
   if (found.isWhole) return;
   process.exitCode = 1;
-  if (!values.shrink || found.faults.length === 0) return;
-  const numbers = found.faults.map((fault) => fault.split(" ")[0] ?? "");
-  const left = shrunk(seed, numbers);
-  const names = found.faults.filter((fault) => left.includes(fault.split(" ")[0] ?? ""));
-  process.stdout.write(`seed ${seed} fails with --only ${left.join(",")} alone:\n${names.join("\n")}\n`);
+  if (values.shrink) shrink(seed, found);
 }
-
-/** A list of faults of which none can be left out alone, by ever smaller pieces. A. Zeller and R. Hildebrandt: Simplifying and Isolating Failure-Inducing Input (2002), ddmin. */
-function shrunk(seed: string, faults: readonly string[], pieces = 2): readonly string[] {
-  if (faults.length <= 1) return faults;
-  const size = Math.ceil(faults.length / pieces);
-  for (let at = 0; at < faults.length; at += size) {
-    const rest = faults.toSpliced(at, size);
-    if (rest.length > 0 && isBroken(run(seed, rest.join()))) return shrunk(seed, rest, Math.max(pieces - 1, 2));
-  }
-  return size === 1 ? faults : shrunk(seed, faults, Math.min(pieces * 2, faults.length));
-}
-
-/** A promise is broken, and not only something that kept the run from beginning. */
-const isBroken = ({ isWhole, faults, broken }: Run): boolean => !isWhole && faults.length > 0 && broken !== "";
 
 function plantAll(names: readonly string[]): void {
   for (const name of names) {
-    const plant = PLANTS[name];
-    const { isWhole, seconds, broken } = run(values.seed, values.only, { plant: name, kinds: plant?.kinds.join() });
-    const isFound = !isWhole && broken !== "" && seconds <= FOUND_WITHIN_SECONDS;
+    const planted = { plant: name, kinds: PLANTS[name]?.kinds.join() };
+    const found = run(values.seed, values.only, planted);
+    const { seconds, broken } = found;
+    const isFound = isBroken(found) && seconds <= FOUND_WITHIN_SECONDS;
     if (!isFound) process.exitCode = 1;
-    const verdict = isWhole || broken === "" ? "NOT FOUND" : `found: ${oneLine(broken)}`;
-    process.stdout.write(`${name}: ${verdict}, after ${seconds} s\n`);
+    process.stdout.write(
+      `${name}: ${isBroken(found) ? `found: ${oneLine(broken)}` : "NOT FOUND"}, after ${seconds} s\n`,
+    );
+    if (values.shrink) shrink(values.seed, found, planted);
   }
 }
 
-function run(
-  seed: string,
-  only: string | undefined,
-  planted: { plant?: string; kinds?: string | undefined } = {},
-): Run {
+/** Prints the faults that a failed run fails with, without those that it also fails without. */
+function shrink(seed: string, found: Run, planted: Planted = {}): void {
+  const failsByFaults = (one: Run) => isBroken(one) && one.faults.length > 0;
+  if (!failsByFaults(found)) return;
+  const left = shrunk(found.faults.map(numberOf), (rest) => failsByFaults(run(seed, rest.join(), planted)));
+  const names = found.faults.filter((fault) => left.includes(numberOf(fault)));
+  const to = planted.plant ? `${planted.plant} is found by seed ${seed}` : `seed ${seed} fails`;
+  process.stdout.write(`${to} with --only ${left.join(",")} alone:\n${names.join("\n")}\n`);
+}
+
+const numberOf = (fault: string): string => fault.split(" ")[0] ?? "";
+
+/** A promise is broken, and not only something that kept the run from beginning. */
+const isBroken = ({ isWhole, broken }: Run): boolean => !isWhole && broken !== "";
+
+function run(seed: string, only: string | undefined, planted: Planted = {}): Run {
   const { minutes, root, processes, from, soak } = values;
   const kinds = values.kinds ?? planted.kinds;
   const folder = mkdtempSync(join(tmpdir(), "weir-found-"));
