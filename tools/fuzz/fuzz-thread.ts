@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Chance } from "../../apps/server/test/support/chance.ts";
 import { corpusOf } from "./corpus.ts";
 import { type FuzzTarget, tryInput, utf8 } from "./fuzz-target.ts";
+import { ReadingSince, TOO_LONG } from "./hang-watch.ts";
 import { mutated } from "./mutate.ts";
 import { ReachedCode } from "./reached-code.ts";
 import { targetNamed } from "./targets.ts";
@@ -15,6 +16,8 @@ export interface FuzzOrder {
   readonly inputs: number;
   /** The number of the input that is being read, where the parent sees it. */
   readonly at: Int32Array;
+  /** Of `ReadingSince`. */
+  readonly since: BigInt64Array<SharedArrayBuffer>;
   /** That input: its length in four bytes, then its bytes. */
   readonly current: Uint8Array;
 }
@@ -40,6 +43,7 @@ class Fuzzing {
   readonly #chance: Chance;
   readonly #reached = new ReachedCode();
   readonly #inputs: Uint8Array[];
+  readonly #reading: ReadingSince;
   #done = 0;
 
   constructor(order: FuzzOrder) {
@@ -47,6 +51,7 @@ class Fuzzing {
     this.#target = targetNamed(order.target);
     this.#words = (this.#target.words ?? []).map(utf8);
     this.#chance = new Chance(order.seed);
+    this.#reading = new ReadingSince(order.since);
     this.#inputs = [...this.#target.seeds, ...corpusOf(this.#target)];
   }
 
@@ -84,11 +89,13 @@ class Fuzzing {
     new DataView(current.buffer).setUint32(0, input.length);
     current.set(input, 4);
     Atomics.store(at, 0, ++this.#done);
+    this.#reading.begin();
     try {
       tryInput(this.#target, input);
     } catch (error) {
       tell({ type: "finding", input, error: (error as Error).stack ?? String(error) });
     }
+    if (this.#reading.end()) tell({ type: "finding", input, error: TOO_LONG });
   }
 }
 

@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import { addToCorpus } from "./corpus.ts";
 import { MAX_INPUT_BYTES } from "./fuzz-target.ts";
 import type { FuzzOrder, FuzzReport } from "./fuzz-thread.ts";
+import { ReadingSince, TOO_LONG, watchFor } from "./hang-watch.ts";
 import { TARGETS, targetNamed } from "./targets.ts";
 
 const HELP = `npm run fuzz -- [options] [TARGET …]
@@ -12,12 +13,9 @@ const HELP = `npm run fuzz -- [options] [TARGET …]
   --keep              adds inputs that reach new code to the corpus, which npm test replays
 
 Targets: ${TARGETS.map(({ name }) => name).join(", ")} (default: all).
-Prints a Markdown row for each target. A finding is added to the corpus, and ends the run with 1.
+Prints a Markdown row for each target. The input of a finding is added to the corpus. A finding ends the run with 1.
 `;
 
-/** An input that takes longer is a finding. */
-const LONGEST_MS = 1_000;
-const LOOK_MS = 250;
 /** What a thread may keep: more inputs in its corpus, and compiled code. */
 const MOST_GROWN_BYTES = 32 * 1024 * 1024;
 
@@ -64,34 +62,39 @@ interface Result {
 
 function fuzz(target: string): Promise<Result> {
   const at = new Int32Array(new SharedArrayBuffer(4));
+  const reading = new ReadingSince();
   const current = new Uint8Array(new SharedArrayBuffer(4 + MAX_INPUT_BYTES));
-  const order: FuzzOrder = { target, seed: Number(values.seed), inputs: Number(values.inputs), at, current };
+  const [seed, inputs] = [Number(values.seed), Number(values.inputs)];
+  const order: FuzzOrder = { target, seed, inputs, at, since: reading.shared, current };
   const result: Result = { inputs: 0, blocks: 0, kept: 0, findings: 0 };
   const told = new Set<string>();
-  const find = (input: Uint8Array, error: string): void => {
+  const find = (error: string, input: Uint8Array | null): void => {
     result.findings++;
     // The same place is told once.
     const place = error.split("\n").slice(0, 2).join();
     if (told.has(place)) return;
     told.add(place);
-    process.stderr.write(`${target}: ${error}\n  input: ${addToCorpus(target, input)}\n`);
+    process.stderr.write(`${target}: ${error}\n${input ? `  input: ${addToCorpus(target, input)}\n` : ""}`);
   };
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL("fuzz-thread.ts", import.meta.url), { workerData: order });
-    const watch = watchFor(at, () => {
-      find(currentOf(current), `an input takes longer than ${LONGEST_MS} ms`);
+    const watch = watchFor(reading, () => {
+      // What it says from now on is about the same input.
+      thread.removeAllListeners("message");
+      find(TOO_LONG, currentOf(current));
       result.inputs = Atomics.load(at, 0);
       void thread.terminate();
     });
     thread.on("message", (report: FuzzReport) => {
-      if (report.type === "finding") find(report.input, report.error);
+      if (report.type === "finding") find(report.error, report.input);
       else if (report.type === "kept") {
         result.kept++;
         if (values.keep) addToCorpus(target, report.input);
       } else {
         Object.assign(result, { inputs: report.inputs, blocks: report.blocks });
+        // All inputs together made it grow.
         if (report.grownBytes > MOST_GROWN_BYTES)
-          find(new Uint8Array(), `memory grew by ${Math.round(report.grownBytes / 2 ** 20)} MiB`);
+          find(`memory grew by ${Math.round(report.grownBytes / 2 ** 20)} MiB`, null);
       }
     });
     thread.on("error", (error) => {
@@ -103,16 +106,6 @@ function fuzz(target: string): Promise<Result> {
       resolve(result);
     });
   });
-}
-
-/** Calls `hung` when the thread reads the same input for too long. The first input also loads the readers. */
-function watchFor(at: Int32Array, hung: () => void): NodeJS.Timeout {
-  let [last, since] = [0, performance.now()];
-  return setInterval(() => {
-    const now = Atomics.load(at, 0);
-    if (now !== last || now === 0) [last, since] = [now, performance.now()];
-    else if (performance.now() - since > LONGEST_MS + LOOK_MS) hung();
-  }, LOOK_MS);
 }
 
 function currentOf(current: Uint8Array): Uint8Array {
