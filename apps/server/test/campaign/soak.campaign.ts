@@ -23,18 +23,30 @@ const MORE = {
   children: 1,
 };
 const MORE_TABLE_BYTES = 4 * MEBIBYTE;
+/** Of an index whose table grows: times the bytes that it had for each byte of its table after the first tenth. */
+const MORE_TIMES_INDEX = 2;
+/** Of objects, over one tenth's recordings: those of all others have been deleted. */
+const MORE_TIMES_OBJECTS = 2;
+const MORE_OBJECT_BYTES = 4 * MEBIBYTE;
 /** A list and a write may take twice as long as in the first tenth, and this. */
 const MORE_MS = 40;
 /** Tables that keep a row of all that ever happened, or for days: they grow with what is done. */
 const GROW_BY_DESIGN =
   /^(event_(lifecycle|telemetry)\w*|session|session_epoch|view_\w+|viewer_count|usage_\w+|webhook_\w+|task|job\w*|j\w{20,}|orphan|recording_\w+)$/;
 
+interface Index {
+  readonly name: string;
+  readonly table: string;
+  readonly bytes: number;
+}
+
 interface Sample {
   readonly tenth: number;
   readonly holdings: Holdings;
   readonly latencies: ReturnType<SoakLoad["takeLatencies"]>;
-  /** With their indexes, by name. */
+  /** Without their indexes, by name. */
   readonly tableBytes: Readonly<Record<string, number>>;
+  readonly indexes: readonly Index[];
   readonly objectBytes: number;
 }
 
@@ -101,16 +113,20 @@ async function age(world: World, load: SoakLoad): Promise<void> {
 }
 
 async function sampleOf(world: World, load: SoakLoad, tenth: number): Promise<Sample> {
-  const rows = await world.stored.rows<{ name: string; bytes: string }>(
-    `select c.relname as name, pg_total_relation_size(c.oid) as bytes from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  const tables = await world.stored.rows<{ name: string; bytes: string }>(
+    `select c.relname as name, pg_table_size(c.oid) as bytes from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema')`,
+  );
+  const indexes = await world.stored.rows<{ name: string; table: string; bytes: string }>(
+    "select indexrelname as name, relname as table, pg_relation_size(indexrelid) as bytes from pg_stat_user_indexes",
   );
   const objects = await world.stored.objects();
   return {
     tenth,
     holdings: await holdingsOf(world),
     latencies: load.takeLatencies(),
-    tableBytes: Object.fromEntries(rows.map(({ name, bytes }) => [name, Number(bytes)])),
+    tableBytes: Object.fromEntries(tables.map(({ name, bytes }) => [name, Number(bytes)])),
+    indexes: indexes.map((index) => ({ ...index, bytes: Number(index.bytes) })),
     objectBytes: [...objects.values()].reduce((sum, bytes) => sum + bytes, 0),
   };
 }
@@ -127,8 +143,18 @@ function notFlat(first: Sample, last: Sample): string[] {
   const tables = Object.entries(last.tableBytes)
     .filter(([name, bytes]) => !GROW_BY_DESIGN.test(name) && bytes > (first.tableBytes[name] ?? 0) + MORE_TABLE_BYTES)
     .map(([name, bytes]) => `table ${name}: ${first.tableBytes[name] ?? 0} bytes after a tenth, ${bytes} at the end`);
+  const indexes = last.indexes.flatMap(({ name, table, bytes }) => {
+    const before = first.indexes.find((index) => index.name === name)?.bytes ?? 0;
+    const growth = (last.tableBytes[table] ?? 0) / (first.tableBytes[table] || 1);
+    const most = before * (GROW_BY_DESIGN.test(table) ? MORE_TIMES_INDEX * Math.max(growth, 1) : 1) + MORE_TABLE_BYTES;
+    return bytes > most ? [`index ${name}: ${before} bytes after a tenth, ${bytes} at the end`] : [];
+  });
+  const objects =
+    last.objectBytes > MORE_TIMES_OBJECTS * first.objectBytes + MORE_OBJECT_BYTES
+      ? [`objects: ${first.objectBytes} bytes after a tenth, ${last.objectBytes} at the end`]
+      : [];
   const slow = (Object.keys(last.latencies) as (keyof Sample["latencies"])[])
     .filter((what) => last.latencies[what] > 2 * first.latencies[what] + MORE_MS)
     .map((what) => `${what}: ${first.latencies[what]} ms in the first tenth, ${last.latencies[what]} ms in the last`);
-  return [...kept, ...tables, ...slow];
+  return [...kept, ...tables, ...indexes, ...objects, ...slow];
 }
