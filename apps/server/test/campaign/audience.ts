@@ -46,6 +46,11 @@ export class Audience implements AsyncDisposable {
     return this.#names.names;
   }
 
+  /** What is listed is looked at once more: a fault may not change it. */
+  lookAgain(): void {
+    this.#names.lookAgain();
+  }
+
   async state(): Promise<string> {
     return (await this.#world.weir.client.streams.get(this.encoder.stream.id)).status.state;
   }

@@ -120,6 +120,7 @@ async function makeFaults(world: World, cast: Cast): Promise<void> {
     if (what === null) continue;
     await world.mend();
     const mendedAt = Date.now();
+    for (const audience of cast.audiences) audience.lookAgain();
     await untilTrue(cast, mendedAt);
     await untilSeen(world, cast);
     expect(servedWrongly(world, cast)).toEqual([]);

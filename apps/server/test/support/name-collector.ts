@@ -81,6 +81,11 @@ export class NameCollector {
     return Math.max(longest, until - since);
   }
 
+  /** Gets every file once more that is still listed: after a fault it must have the content that it had before. */
+  lookAgain(): void {
+    this.#known.clear();
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#runs);
@@ -132,7 +137,7 @@ export class NameCollector {
     const hashes = this.#hashes.get(place) ?? new Map<string, string>();
     const hash = createHash("sha256").update(new Uint8Array(bytes)).digest("hex");
     // A node that shows two contents by itself clashes as well.
-    hashes.set(hashes.has(node) && hashes.get(node) !== hash ? `${node} again` : node, hash);
+    hashes.set((hashes.get(node) ?? hash) === hash ? node : `${node} again`, hash);
     this.#hashes.set(place, hashes);
   }
 }
