@@ -164,8 +164,12 @@ class Encoder {
   }
 }
 
-const processOf = (number: number): number =>
-  familyOf(weir.pid).find((pid) => commandOf(pid).includes(`media-process-child.ts\0${number}\0`)) ?? 0;
+/** Throws where there is none: to the system, process 0 is the group of whoever signals it. */
+function processOf(number: number): number {
+  const pid = familyOf(weir.pid).find((one) => commandOf(one).includes(`media-process-child.ts\0${number}\0`));
+  if (pid === undefined) throw new Error(`the server has no media process ${number}`);
+  return pid;
+}
 
 test("each process killed in turn, the first too: its encoders and viewers go on at the other, and it is replaced", async () => {
   const encoders: Encoder[] = [];

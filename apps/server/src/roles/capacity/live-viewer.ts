@@ -6,9 +6,10 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const TAIL_BYTES = 1_500;
 const RENDITIONS = ["source", "audio"];
 
-/** Requests that all viewers of a process have made, and why some of them ended too early. */
+/** Requests that all viewers of a process have made, the longest time until one was answered, and why some viewers ended too early. */
 export interface ViewerCounts {
   requests: number;
+  longestMs: number;
   readonly failures: string[];
 }
 
@@ -50,8 +51,9 @@ class RenditionLoop {
   #head: Buffer = Buffer.alloc(0);
   #tail: Buffer = Buffer.alloc(0);
   #isPlaylist = true;
-  /** The path of the request under way. */
+  /** The path of the request under way, and when it was sent. */
   #asked = "";
+  #askedAt = 0;
   #next = { msn: 0, part: 0 };
 
   constructor(url: URL, from: string, counts: ViewerCounts) {
@@ -75,6 +77,7 @@ class RenditionLoop {
 
   #request(path: string): void {
     this.#asked = path;
+    this.#askedAt = performance.now();
     this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: ${this.#url.host}\r\n\r\n`, "latin1");
   }
 
@@ -102,6 +105,7 @@ class RenditionLoop {
 
   #complete(): void {
     this.#counts.requests++;
+    this.#counts.longestMs = Math.max(this.#counts.longestMs, performance.now() - this.#askedAt);
     this.#left = null;
     if (!this.#isPlaylist) return this.#askForPlaylist();
     const text = this.#tail.toString("latin1");

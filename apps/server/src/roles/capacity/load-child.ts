@@ -8,7 +8,7 @@ import { RtmpSender } from "./rtmp-sender.ts";
 const STAGGER_MS = 20;
 /** Each address of loopback is a client, with limits of its own. */
 const ADDRESSES = 40;
-const counts: ViewerCounts = { requests: 0, failures: [] };
+const counts: ViewerCounts = { requests: 0, longestMs: 0, failures: [] };
 const senders: RtmpSender[] = [];
 const viewers: { stop(): void }[] = [];
 let clip: Promise<Clip> | null = null;
@@ -45,7 +45,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 function report(failure: string | null): LoadReport {
   const lost = senders.flatMap(({ isOpen }, nth) => (isOpen ? [] : [`publisher ${nth} lost its connection`]));
-  return { requests: counts.requests, failures: [...counts.failures, ...lost], failure };
+  return { ...counts, failures: [...counts.failures, ...lost], failure };
 }
 
 process.on("message", (order: LoadOrder) => {

@@ -14,6 +14,8 @@ export type LoadOrder =
 export interface LoadReport {
   /** Of all viewers since they began. */
   readonly requests: number;
+  /** The longest time until one of these requests was answered. */
+  readonly longestMs: number;
   /** Why viewers and publishers ended too early: one sentence each. */
   readonly failures: readonly string[];
   /** Why the order was not carried out. */
