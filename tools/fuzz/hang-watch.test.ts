@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LONGEST_MS, ReadingSince, watchFor } from "./hang-watch.ts";
 
-const reader = () => new ReadingSince(undefined, () => BigInt(Date.now()) * 1_000_000n);
+const reader = () => new ReadingSince(undefined, () => BigInt(Date.now()) * 1_000n);
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
