@@ -99,10 +99,14 @@ function shrink(seed: string, found: Run, planted: Planted = {}): void {
   process.stdout.write(`${to} with --only ${left.join(",")} alone:\n${names.join("\n")}\n`);
 }
 
-const numberOf = (fault: string): string => fault.split(" ")[0] ?? "";
+function numberOf(fault: string): string {
+  return fault.split(" ")[0] ?? "";
+}
 
 /** A promise is broken, and not only something that kept the run from beginning. */
-const isBroken = ({ isWhole, broken }: Run): boolean => !isWhole && broken !== "";
+function isBroken({ isWhole, broken }: Run): boolean {
+  return !isWhole && broken !== "";
+}
 
 function run(seed: string, only: string | undefined, planted: Planted = {}): Run {
   const { minutes, root, processes, from, soak } = values;
