@@ -142,6 +142,8 @@ export interface Domains {
   readonly jobs: { start(processors: Processors): void };
   /** The metrics that an operator watches. */
   figures(): { readonly factsWaiting: number; readonly factsDropped: number; readonly feed: FeedCounts };
-  /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
+  /** Ends the work that no request asked for, within seconds. Idempotent. */
+  rest(): Promise<void>;
+  /** Rests, and writes what is still queued. Idempotent. The database stays open: it is its opener's. */
   close(): Promise<void>;
 }

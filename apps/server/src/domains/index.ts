@@ -122,6 +122,7 @@ export function createDomains(options: DomainOptions): Domains {
   const mediaCatalogue = new StoredCatalogue({ ...deps, playables });
   const work = createWork({ ...deps, catalogue: mediaCatalogue });
   const housekeeping = new Housekeeping({ ...work, vital: database.vital }, node);
+  const rest = restOf([housekeeping, work.jobs, deliveries]);
   const refusals = new RefusedPublishes(() => clock.now());
   const { access } = playbackGate;
   const parts = { ...deps, node, feed, playables, ownerTokens, viewCounter, refusals, access, snapshots };
@@ -179,14 +180,23 @@ export function createDomains(options: DomainOptions): Domains {
     deliveries,
     jobs: { start: (processors) => work.start(processors) },
     figures: () => ({ factsWaiting: facts.waiting, factsDropped: facts.dropped, feed: feed.counts }),
+    rest,
     async close() {
       node.close();
       await feed.close();
-      // Together, as each of them may wait for somebody else.
-      await Promise.all([housekeeping.close(), work.jobs.close(), deliveries.close()]);
+      await rest();
       await facts.close();
       await viewCounter.close();
     },
+  };
+}
+
+/** Closes all at the first call, together, as each of them may wait for somebody else. */
+function restOf(workers: readonly { close(): Promise<void> }[]): () => Promise<void> {
+  let resting: Promise<void> | null = null;
+  return () => {
+    resting ??= Promise.all(workers.map((worker) => worker.close())).then(() => {});
+    return resting;
   };
 }
 

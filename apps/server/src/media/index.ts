@@ -332,11 +332,13 @@ export class MediaPlane implements HeldSessions {
     await this.#hub.drain(isHeld);
     await Promise.race([this.#sealer.settled(), late]);
     const { waiting } = this.#sealer;
-    if (waiting > 0)
-      log.warn(
-        { chapters: waiting },
-        "the object store did not take all recordings in time; the next start stores the rest",
-      );
+    if (waiting === 0) return;
+    log.warn(
+      { chapters: waiting },
+      "the object store did not take all recordings in time; the next start stores the rest",
+    );
+    // Its last puts may end while others are closed.
+    void this.#sealer.close();
   }
 
   async close(): Promise<void> {

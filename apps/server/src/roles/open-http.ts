@@ -74,9 +74,12 @@ export async function openHttp(opening: Opening, settings: HttpSettings): Promis
     app,
   };
   const http = await createHttpServer({ ...routes, listener: listeners.http, clock });
-  opened.defer(() => http.close());
+  const open: { close(): Promise<void> }[] = [http];
+  // Together, as each of them waits for its last answers.
+  opened.defer(async () => void (await Promise.all(open.map((server) => server.close()))));
   opened.adopt(closeSlowReaders(http.server, clock), (timer) => timer.cancel());
   const https = await openHttps(opening, routes);
+  if (https) open.push(https);
   const connections = limitConnections({
     servers: [http.server, ...(https ? [https.server] : [])],
     clock,
@@ -97,7 +100,6 @@ export async function openHttp(opening: Opening, settings: HttpSettings): Promis
 async function openHttps({ clock, opened, listeners, tls }: Opening, routes: HttpRoutes): Promise<HttpsServer | null> {
   if (!tls || !listeners.https) return null;
   const https = await createHttpsServer({ ...routes, listener: listeners.https, tls, clock });
-  opened.defer(() => https.close());
   opened.adopt(closeSlowReaders(https.server, clock, "secureConnection"), (timer) => timer.cancel());
   return https;
 }

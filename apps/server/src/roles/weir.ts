@@ -138,16 +138,27 @@ export async function startWeir(settings: WeirSettings): Promise<Weir> {
     metrics,
     drain,
     close() {
-      closing ??= (async () => {
-        const goOn = (error: unknown) => log.error({ err: error }, "draining failed partly; closing anyway");
-        await drain().catch(goOn);
-        const isHeld = await domains.node.hasSuccessor().catch(() => false);
-        await later.media?.drain(isHeld).catch(goOn);
-        await all.disposeAsync();
-      })();
+      closing ??= closeAll({ log, drain, domains, media: later.media, all });
       return closing;
     },
   };
+}
+
+interface Closing extends Pick<Weir, "drain"> {
+  readonly log: Log;
+  readonly domains: Domains;
+  readonly media: MediaRole | null;
+  readonly all: AsyncDisposableStack;
+}
+
+async function closeAll({ log, drain, domains, media, all }: Closing): Promise<void> {
+  const goOn = (error: unknown) => log.error({ err: error }, "draining failed partly; closing anyway");
+  await drain().catch(goOn);
+  const isHeld = await domains.node.hasSuccessor().catch(() => false);
+  await media?.drain(isHeld).catch(goOn);
+  // Receivers may keep webhooks waiting for seconds: HTTP and the media are closed meanwhile.
+  domains.rest().catch(goOn);
+  await all.disposeAsync();
 }
 
 /** Apart by more than this, operators are told. */

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * How a store behaves: `refusing` answers 503; `slow` takes seconds; `full` takes no object; `forgetful` stores an object and answers 500; `torn` breaks off in the middle of an
+ * How a store behaves: `refusing` answers 503; `slow` takes seconds; `silent` never answers; `full` takes no object; `forgetful` stores an object and answers 500; `torn` breaks off in the middle of an
  * object.
  */
-export type StoreFault = "none" | "refusing" | "slow" | "full" | "forgetful" | "torn";
+export type StoreFault = "none" | "refusing" | "slow" | "silent" | "full" | "forgetful" | "torn";
 
 const SLOW_MS = 3_000;
 
@@ -42,6 +42,7 @@ export class FaultyStore implements AsyncDisposable {
     const isWrite = req.method === "PUT" || req.method === "POST";
     req.on("error", () => {});
     res.on("error", () => {});
+    if (fault === "silent") return;
     if (fault === "refusing") return refuse(req, res, 503, "SlowDown");
     if (fault === "full" && isWrite) return refuse(req, res, 507, "InsufficientStorage");
     if (fault === "slow") await sleep(SLOW_MS);

@@ -6,7 +6,7 @@ import { ManualClock } from "../../src/platform/manual-clock-rig.ts";
 import { createTestDatabase } from "../../src/platform/postgres/postgres-test-database.ts";
 import { makeTestFolder } from "../../src/platform/test-folder-rig.ts";
 import { readConfig } from "../../src/roles/config.ts";
-import { startWeir } from "../../src/roles/weir.ts";
+import { startWeir, type Weir } from "../../src/roles/weir.ts";
 import { LoopbackPublisher } from "./loopback-test-publisher.ts";
 import { PRESET_API_KEY } from "./weir-server.ts";
 
@@ -23,12 +23,16 @@ export class Loopback implements AsyncDisposable {
   readonly client: WeirClient;
   readonly #rtmpPort: number;
   readonly #publishers: LoopbackPublisher[] = [];
+  readonly #weir: Weir;
   readonly #closing: AsyncDisposableStack;
 
-  private constructor(clock: ManualClock, facts: { url: string; rtmpPort: number }, closing: AsyncDisposableStack) {
+  private constructor(clock: ManualClock, weir: Weir, closing: AsyncDisposableStack) {
+    const { port: httpPort } = new URL(weir.facts.url ?? "");
+    const { port: rtmpPort } = new URL(weir.facts.rtmpUrl?.replace("rtmp:", "http:") ?? "");
     this.clock = clock;
-    this.url = facts.url;
-    this.#rtmpPort = facts.rtmpPort;
+    this.#weir = weir;
+    this.url = `http://127.0.0.1:${httpPort}`;
+    this.#rtmpPort = Number(rtmpPort);
     this.#closing = closing;
     this.client = new WeirClient({ baseUrl: this.url, apiKey: PRESET_API_KEY, maxRetries: 0 });
   }
@@ -60,10 +64,7 @@ export class Loopback implements AsyncDisposable {
       const ticking = setInterval(() => clock.advance(STEP_MS), 10);
       await weir.close().finally(() => clearInterval(ticking));
     });
-    const { port: httpPort } = new URL(weir.facts.url ?? "");
-    const { port: rtmpPort } = new URL(weir.facts.rtmpUrl?.replace("rtmp:", "http:") ?? "");
-    const facts = { url: `http://127.0.0.1:${httpPort}`, rtmpPort: Number(rtmpPort) };
-    return new Loopback(clock, facts, opened.move());
+    return new Loopback(clock, weir, opened.move());
   }
 
   createStream(stream: Omit<NewStream, "name"> = {}): Promise<Stream> {
@@ -102,6 +103,14 @@ export class Loopback implements AsyncDisposable {
   async untilState(stream: Stream, state: Stream["status"]["state"], withinMs: number): Promise<number> {
     const isThere = async () => (await this.client.streams.get(stream.id)).status.state === state;
     return this.until(`the stream being ${state}`, isThere, withinMs);
+  }
+
+  /** Closes the server. Resolves with the milliseconds that took; the clock passes slowly enough for what does not wait for it. */
+  async close(): Promise<number> {
+    const since = this.clock.monotonic();
+    const ticking = setInterval(() => this.clock.advance(STEP_MS), STEP_MS / 2);
+    await this.#weir.close().finally(() => clearInterval(ticking));
+    return this.clock.monotonic() - since;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

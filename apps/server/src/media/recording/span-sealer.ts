@@ -45,6 +45,7 @@ export class SpanSealer {
   readonly #running = new Set<Promise<void>>();
   #pause: Timer | null = null;
   #isClosed = false;
+  #closed: Promise<void> | null = null;
   readonly #closing = Promise.withResolvers<void>();
   /** Chapters in the store whose facts the database has not accepted. */
   #unreported = 0;
@@ -84,8 +85,13 @@ export class SpanSealer {
     });
   }
 
-  /** Begin nothing more. A running put may end within a second; otherwise it is repeated after the next start, which seals the rest of the spool. */
-  async close(): Promise<void> {
+  /** Begin nothing more; idempotent. A running put may end within a second; otherwise it is repeated after the next start, which seals the rest of the spool. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.resolve();
     this.#pause?.cancel();
