@@ -22,6 +22,18 @@ test.each([
     expect(Buffer.concat(chain.from(start)).equals(whole.subarray(start))).toBe(true);
 });
 
+test("a chain grows by what others fill, over pages, and by nothing", () => {
+  const chain = new PageChain(new PageMemory());
+  chain.append(random(PAGE_BYTES - 5, 3));
+  expect(chain.grow(0)).toEqual([]);
+  const views = chain.grow(PAGE_BYTES + 10);
+  for (const view of views) view.fill(7);
+  chain.append(random(9, 5));
+  expect(Buffer.concat(chain.from(0))).toEqual(
+    Buffer.concat([random(PAGE_BYTES - 5, 3), Buffer.alloc(PAGE_BYTES + 10, 7), random(9, 5)]),
+  );
+});
+
 test("what two chains hold is never in one page, and what one gives back the next uses", () => {
   const memory = new PageMemory();
   const chains = Array.from({ length: 100 }, (_, i) => {

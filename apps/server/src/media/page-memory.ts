@@ -192,6 +192,14 @@ export class PageChain {
     }
   }
 
+  /** Add `bytes` bytes of any content to the end. Returns their views, to be filled. */
+  grow(bytes: number): Uint8Array[] {
+    const start = this.#byteLength;
+    this.#byteLength += bytes;
+    while (this.#pages.length * PAGE_BYTES < this.#byteLength) this.#pages.push(this.#memory.take());
+    return this.from(start);
+  }
+
   /** The bytes from `start` to the end, a view for each run of neighbouring pages: each view costs those who send it. */
   from(start: number): Uint8Array[] {
     const views: Uint8Array[] = [];

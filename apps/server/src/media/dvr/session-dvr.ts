@@ -5,7 +5,7 @@ import { headOf, type LivePlaylist, SEGMENTS_WITH_PARTS } from "../packaging/hls
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import { storedBytesOf } from "../stored/live-rows.ts";
-import type { SegmentSource } from "../stored/session-media.ts";
+import type { KeptSegments } from "../stored/session-media.ts";
 import { type DvrEdge, DvrList } from "./dvr-list.ts";
 import type { DvrMoment } from "./dvr-moments.ts";
 import type { PlacedRows } from "./placed-rows.ts";
@@ -28,7 +28,7 @@ export interface SessionDvrSettings {
   /** When the session began, in ms since the epoch. */
   readonly startedAtMs: number;
   /** Where segments are after the live window, in the order in which they pass through. */
-  readonly sources: readonly SegmentSource[];
+  readonly sources: readonly KeptSegments[];
   /** Whether viewers of the ended session have all they get in its recording. Never rejects. */
   readonly isInRecording: () => Promise<boolean>;
 }
@@ -201,7 +201,7 @@ export class SessionDvr {
   }
 
   /** Where segments are after the live window. */
-  get sources(): readonly SegmentSource[] {
+  get sources(): readonly KeptSegments[] {
     return this.#settings.sources;
   }
 

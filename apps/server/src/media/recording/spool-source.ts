@@ -1,10 +1,10 @@
 import { constants, createReadStream } from "node:fs";
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { filePieces } from "../../platform/storage/file-pieces.ts";
+import { fillFromFile } from "../../platform/storage/fill.ts";
 import { type ByteRange, ObjectNotFound } from "../../platform/storage/object-store.ts";
 import type { RecordedSegment, StoredSegment } from "../../ports/index.ts";
-import type { MsnRange, SegmentSource, SessionRendition } from "../stored/session-media.ts";
+import type { KeptSegments, MsnRange, SessionRendition } from "../stored/session-media.ts";
 import { parseJournal } from "./chapter-journal.ts";
 import { beginningOf, type ChapterPart, JOURNAL_NAME, sessionOf } from "./spool-chapter.ts";
 
@@ -12,7 +12,7 @@ import { beginningOf, type ChapterPart, JOURNAL_NAME, sessionOf } from "./spool-
 const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW;
 
 /** The segments of a recorded session in the spool: in the open chapter, and in those that the object store does not have yet. */
-export class SpoolSource implements SegmentSource {
+export class SpoolSource implements KeptSegments {
   readonly place = "spool";
   readonly #spool: string;
   readonly #sessionId: string;
@@ -38,35 +38,33 @@ export class SpoolSource implements SegmentSource {
     return { track: oldest.track, segments: segments.map(({ rendition: _, track: __, ...segment }) => segment) };
   }
 
-  read(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
-    return this.#read(rendition, segment, range, async function* (path, part) {
-      const fd = await open(path, NO_LINK);
-      yield* createReadStream(path, { ...part, fd }) as AsyncIterable<Buffer>;
-    });
-  }
-
-  pieces(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncGenerator<Uint8Array, void> {
-    return this.#read(rendition, segment, range, filePieces);
-  }
-
-  async *#read(
+  async *read(
     rendition: string,
     { span, offset, length }: StoredSegment,
-    range: ByteRange | undefined,
-    read: typeof filePieces,
+    range: ByteRange = { start: 0, end: length - 1 },
   ): AsyncGenerator<Uint8Array, void> {
-    const { start, end } = range ?? { start: 0, end: length - 1 };
-    const part = { start: offset + start, end: offset + Math.min(end, length - 1) };
+    const part = { start: offset + range.start, end: offset + Math.min(range.end, length - 1) };
     for (const folder of await this.#chaptersFor(span)) {
+      const path = join(folder, rendition, span);
       try {
-        return yield* read(join(folder, rendition, span), part);
+        const fd = await open(path, NO_LINK);
+        return yield* createReadStream(path, { ...part, fd }) as AsyncIterable<Buffer>;
       } catch (error) {
-        // In another chapter, or in the object store by now. What was opened is read to its end.
+        // What was opened is read to its end.
         if (!isMissing(error)) throw error;
-        this.#seen = [];
+        this.#hasMoved();
       }
     }
     throw new ObjectNotFound(`${rendition}/${span} in the spool`);
+  }
+
+  async fill(rendition: string, { span, offset }: StoredSegment, views: readonly Uint8Array[]): Promise<number | null> {
+    for (const folder of await this.#chaptersFor(span)) {
+      const bytes = await fillFromFile(join(folder, rendition, span), views, offset);
+      if (bytes !== null) return bytes;
+      this.#hasMoved();
+    }
+    return null;
   }
 
   async readInit(rendition: string, init: string): Promise<Uint8Array | null> {
@@ -75,6 +73,11 @@ export class SpoolSource implements SegmentSource {
       if (bytes) return bytes;
     }
     return null;
+  }
+
+  /** To another chapter, or to the object store. */
+  #hasMoved(): void {
+    this.#seen = [];
   }
 
   /** Where a span can be. Looks only for spans that are newer than all chapters seen: hundreds of viewers read those that have left. */

@@ -28,10 +28,14 @@ export interface SegmentSource {
   segments(rendition: string, range: MsnRange): Promise<SessionRendition<StoredSegment> | null>;
   /** The bytes of a segment, or a range of them, which counts from its first byte. Throws `ObjectNotFound` if it is not here any more. */
   read(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncIterable<Uint8Array>;
-  /** As `read`, but a piece is valid only until the next one is asked for; absent where that saves nothing. */
-  pieces?(rendition: string, segment: StoredSegment, range?: ByteRange): AsyncIterable<Uint8Array>;
   /** Null if it is not here. */
   readInit(rendition: string, init: string): Promise<Uint8Array | null>;
+}
+
+/** A place where the bytes of segments outlast the live window. */
+export interface KeptSegments extends SegmentSource {
+  /** Fill `views` with the first bytes of a segment. Returns how many were read, or null if it is not here any more. */
+  fill(rendition: string, segment: StoredSegment, views: readonly Uint8Array[]): Promise<number | null>;
 }
 
 /** Reads the media of one session by media sequence number, wherever it is now. */

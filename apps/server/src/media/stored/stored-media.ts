@@ -1,18 +1,18 @@
-import { filePieces } from "../../platform/storage/file-pieces.ts";
+import { fillFrom } from "../../platform/storage/fill.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
-import type { MsnRange, SegmentSource, SessionRendition } from "./session-media.ts";
+import type { KeptSegments, MsnRange, SessionRendition } from "./session-media.ts";
 
 /** Those that decoders need have some hundred bytes. */
 const MAX_INIT_BYTES = 64 * 1024;
 
 /** Media in the object store: the index says where, and this reads it. */
-export class StoredMedia implements SegmentSource {
+export class StoredMedia implements KeptSegments {
   readonly place = "store";
   readonly index: MediaIndex;
-  readonly #store: Pick<ObjectStore, "read" | "pathOf">;
+  readonly #store: Pick<ObjectStore, "read" | "fill">;
 
-  constructor(index: MediaIndex, store: Pick<ObjectStore, "read" | "pathOf">) {
+  constructor(index: MediaIndex, store: Pick<ObjectStore, "read" | "fill">) {
     this.index = index;
     this.#store = store;
   }
@@ -29,16 +29,15 @@ export class StoredMedia implements SegmentSource {
     return this.readSpan(rendition, span, { start: offset + start, end: offset + Math.min(end, length - 1) });
   }
 
-  async *pieces(
-    rendition: string,
-    segment: StoredSegment,
-    range: ByteRange = { start: 0, end: segment.length - 1 },
-  ): AsyncGenerator<Uint8Array, void> {
+  async fill(rendition: string, segment: StoredSegment, views: readonly Uint8Array[]): Promise<number | null> {
     const { span, offset } = segment;
-    const path = await this.#store.pathOf?.(this.keyOf(rendition, span));
-    if (path === undefined) yield* this.read(rendition, segment, range);
-    else
-      yield* filePieces(path, { start: offset + range.start, end: offset + Math.min(range.end, segment.length - 1) });
+    if (this.#store.fill) return this.#store.fill(this.keyOf(rendition, span), views, offset);
+    try {
+      return await fillFrom(this.read(rendition, segment, { start: 0, end: sizeOf(views) - 1 }), views);
+    } catch (error) {
+      if (error instanceof ObjectNotFound) return null;
+      throw error;
+    }
   }
 
   /** Throws `ObjectNotFound`. */
@@ -67,3 +66,5 @@ export class StoredMedia implements SegmentSource {
     return `${this.index.keyPrefix}${rendition}/${file}`;
   }
 }
+
+const sizeOf = (views: readonly Uint8Array[]): number => views.reduce((bytes, view) => bytes + view.byteLength, 0);

@@ -1,13 +1,21 @@
+type Compression = "br" | "gzip";
+
 /** Content coding; `null` for none. */
-export type Coding = "br" | "gzip" | null;
+export type Coding = Compression | null;
 
 const REFUSED = /;\s*q=0(?:\.0*)?\s*$/;
+const BEST_FIRST: readonly Compression[] = ["br", "gzip"];
 
-/** The best content coding that a client accepts (RFC 9110 12.5.3). */
-export function codingFor(acceptEncoding: string | undefined): Coding {
-  if (!acceptEncoding) return null;
-  const accepted = new Set(
-    acceptEncoding.split(",").flatMap((entry) => (REFUSED.test(entry) ? [] : [entry.split(";", 1)[0]?.trim()])),
-  );
-  return accepted.has("br") ? "br" : accepted.has("gzip") ? "gzip" : null;
+/** The first coding of `offered` that a client accepts (RFC 9110 12.5.3). */
+export function codingFor<Offered extends Compression = Compression>(
+  acceptEncoding: string | undefined,
+  offered = BEST_FIRST as readonly Offered[],
+): Offered | null {
+  let best = offered.length;
+  for (const entry of acceptEncoding?.split(",") ?? []) {
+    const name = entry.split(";", 1)[0]?.trim();
+    const nth = offered.indexOf(name as Offered);
+    if (nth >= 0 && nth < best && !REFUSED.test(entry)) best = nth;
+  }
+  return offered[best] ?? null;
 }

@@ -59,6 +59,16 @@ test("an object that is not there: read throws, size is null, delete is no error
   }
 });
 
+test("memory is filled from an object; one that is not there, or was deleted, fills none", async () => {
+  await store.put("v1/p/a", Buffer.from("abcdef"));
+  const [first, second] = [Buffer.alloc(2), Buffer.alloc(3)];
+  expect(await store.fill("v1/p/a", [first, second], 1)).toBe(5);
+  expect(`${first} ${second}`).toBe("bc def");
+  await store.deletePrefix("v1/p/");
+  for (const key of ["v1/p/a", "v1/p/none", "v1/p"]) expect(await store.fill(key, [first], 0)).toBeNull();
+  await expect(store.fill("v1/../../etc/hosts", [first], 0)).rejects.toThrow("is not a key of an object");
+});
+
 test("a put that fails leaves nothing behind", async () => {
   await expect(store.putFile("v1/p/a", join(root, "no such file"))).rejects.toThrow("ENOENT");
   expect(await readdir(join(root, "unfinished"))).toEqual([]);
@@ -78,6 +88,7 @@ test("a symbolic link in the store is not followed, neither as a file nor as a f
   await symlink(outside, join(root, "v1", "folder"));
   await expect(store.read("v1/p/link")).rejects.toThrow(ObjectNotFound);
   await expect(store.read("v1/folder/secret")).rejects.toThrow(ObjectNotFound);
+  for (const key of ["v1/p/link", "v1/folder/secret"]) expect(await store.fill(key, [Buffer.alloc(1)], 0)).toBeNull();
   await store.deletePrefix("v1/folder/");
   await expect(store.put("v1/folder/new", Buffer.from("x"))).rejects.toThrow("is not a folder of ours");
   expect(await readdir(outside)).toEqual(["secret"]);

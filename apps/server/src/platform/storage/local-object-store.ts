@@ -5,6 +5,7 @@ import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import { LRUCache } from "lru-cache";
 import { freeBytesOf } from "../data-folder.ts";
+import { fillFromFile, isAbsent } from "./fill.ts";
 import { isKey, segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
 import { syncFolder } from "./sync-folder.ts";
@@ -15,7 +16,6 @@ const ROOT_OF_KEYS = "v1";
 const READ_AHEAD = 64 * 1024;
 /** Nobody but a stranger makes links here, so what was a folder a moment ago is one. Hundreds of viewers read from the same folders. */
 const KNOWN_FOLDERS = { max: 1_000, ttl: 1_000 };
-const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
 /** Another file system, one without hard links, or a file with too many of them. */
 const CANNOT_LINK = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
@@ -68,6 +68,11 @@ export class LocalObjectStore implements ObjectStore {
     return createReadStream(path, { fd: file, ...range, highWaterMark: READ_AHEAD });
   }
 
+  async fill(key: string, views: readonly Uint8Array[], start: number): Promise<number | null> {
+    const path = this.#pathOf(key);
+    return (await this.#isFolder(dirname(path))) ? fillFromFile(path, views, start) : null;
+  }
+
   async pathOf(key: string): Promise<string> {
     const path = await this.#find(key);
     if (path === null) throw new ObjectNotFound(key);
@@ -110,7 +115,7 @@ export class LocalObjectStore implements ObjectStore {
 
   async *#keysBelow(folder: string): AsyncGenerator<string, void> {
     const entries = await readdir(join(this.#root, folder), { withFileTypes: true }).catch((error) => {
-      if (ABSENT.has((error as NodeJS.ErrnoException).code ?? "")) return [];
+      if (isAbsent(error)) return [];
       throw error;
     });
     for (const entry of entries) {
@@ -177,7 +182,7 @@ async function kindOf(path: string): Promise<"file" | "folder" | null> {
     const stat = await lstat(path);
     return stat.isFile() ? "file" : stat.isDirectory() ? "folder" : null;
   } catch (error) {
-    if (ABSENT.has((error as NodeJS.ErrnoException).code ?? "")) return null;
+    if (isAbsent(error)) return null;
     throw error;
   }
 }

@@ -39,6 +39,11 @@ export interface ObjectStore {
   keys(): AsyncIterable<string>;
   /** Free space for objects in bytes; null if the store has no limit of its own. */
   freeBytes(): number | null;
+  /**
+   * Fill `views` with the bytes of an object from `start` on. Returns how many were read, which are fewer only at its end, or null if the object does not
+   * exist; absent if objects are not files.
+   */
+  fill?(key: string, views: readonly Uint8Array[], start: number): Promise<number | null>;
   /** Path of the object as a file on this machine, to be read and never written; absent if objects are not files. Throws `ObjectNotFound`. */
   pathOf?(key: string): Promise<string>;
   /** A URL from which a client may read the object itself, for `ttlMs`, as this content type; absent if the store has no such URLs. */

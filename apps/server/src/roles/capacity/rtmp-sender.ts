@@ -107,6 +107,7 @@ export class RtmpSender {
   }
 
   #send(): void {
+    if (this.#socket.destroyed) return;
     const { messages, durationMs } = this.#clip;
     this.#socket.cork();
     for (;;) {

@@ -35,6 +35,9 @@ export class SharedBytes {
   }
 }
 
+/** Fills the memory of `views`. */
+type Fill = (views: readonly Uint8Array[]) => Promise<number | null>;
+
 /** Reads of segments that many viewers ask for: one for all who ask at the same time, and kept for those who ask soon after, in 64 MB at most. */
 export class SharedReads {
   /** Of its own: each viewer who goes back reads other segments, and V8 collects everything for every 64 MiB of new buffers. */
@@ -45,7 +48,7 @@ export class SharedReads {
     // Those who have just been answered retain it before.
     dispose: (bytes) => setImmediate(() => bytes.release()),
   });
-  readonly #reading = new SharedWork<SharedBytes>();
+  readonly #reading = new SharedWork<SharedBytes | null>();
   readonly #turns = new Turns({ atATime: MAX_AT_ONCE, maxWaiting: MAX_WAITING });
 
   /** Pages that somebody reads, or may soon. */
@@ -53,22 +56,26 @@ export class SharedReads {
     return this.#memory.pagesInUse;
   }
 
-  /** `key` names the same bytes for ever. To be released. A read that failed is tried again for the next one who asks. */
-  async read(key: string, read: () => AsyncIterable<Uint8Array>): Promise<SharedBytes> {
+  /**
+   * `key` names the same bytes for ever, `length` of them; `fill` reads them and returns how many there were, or null. Null where they are not whole, and
+   * else to be released. A read that failed is tried again for the next one who asks.
+   */
+  async read(key: string, length: number, fill: Fill): Promise<SharedBytes | null> {
     const bytes =
-      this.#kept.get(key) ?? (await this.#reading.run(() => this.#turns.run(() => this.#readAll(key, read)), key));
-    bytes.retain();
+      this.#kept.get(key) ?? (await this.#reading.run(() => this.#turns.run(() => this.#fill(key, length, fill)), key));
+    bytes?.retain();
     return bytes;
   }
 
-  async #readAll(key: string, read: () => AsyncIterable<Uint8Array>): Promise<SharedBytes> {
+  async #fill(key: string, length: number, fill: Fill): Promise<SharedBytes | null> {
     const chain = new PageChain(this.#memory);
+    let isWhole = false;
     try {
-      for await (const piece of read()) chain.append(piece);
-    } catch (error) {
-      chain.giveBack();
-      throw error;
+      isWhole = (await fill(chain.grow(length))) === length;
+    } finally {
+      if (!isWhole) chain.giveBack();
     }
+    if (!isWhole) return null;
     const bytes = new SharedBytes(chain);
     this.#kept.set(key, bytes);
     return bytes;

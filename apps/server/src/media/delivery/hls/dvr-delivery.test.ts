@@ -209,7 +209,7 @@ test("the list comes compressed for those who take it", async () => {
 
 test("while the object store is away, what it does not have comes from the spool; many who ask at once cost one read", async () => {
   const away = () => Promise.reject(new Error("503 Slow Down"));
-  Object.assign(rig.store, { put: away, putFile: away, read: away, pathOf: away });
+  Object.assign(rig.store, { put: away, putFile: away, read: away, fill: away });
   await broadcast(65);
   const text = await rig.text(`${SOURCE}/dvr.m3u8`);
   expect((await rig.fetch(`${SOURCE}/1.m4s`)).status).toBe(404);
@@ -234,10 +234,10 @@ test("one client's requests for old segments hold a bounded part of the memory, 
   }, "a segment that has left the memory");
   expect(length).toBeGreaterThan(1_700_000);
   const held = Promise.withResolvers<void>();
-  const pathOf = rig.store.pathOf.bind(rig.store);
-  rig.store.pathOf = async (key) => {
+  const fill = rig.store.fill.bind(rig.store);
+  rig.store.fill = async (...asked) => {
     await held.promise;
-    return pathOf(key);
+    return fill(...asked);
   };
   await until(() => rig.plane.figures.unsealedChapters === 0, "everything in the object store");
   const ask = async (client: string) => {

@@ -2,10 +2,8 @@ import type { ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { codingFor } from "../../../platform/http/content-coding.ts";
 import { onceClosed } from "../../../platform/http/once-closed.ts";
-import type { CodedText } from "../../../platform/http/shared-text.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { Slices } from "../../../platform/slices.ts";
-import { ObjectNotFound } from "../../../platform/storage/object-store.ts";
 import type { DvrRecording, MediaCatalogue } from "../../../ports/index.ts";
 import { type DvrList, ENDED, type ListedSegment } from "../../dvr/dvr-list.ts";
 import { storedList } from "../../dvr/earlier-rows.ts";
@@ -13,7 +11,7 @@ import type { ListText } from "../../dvr/list-text.ts";
 import { DVR_I_FRAMES, DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
 import { archiveMultivariant } from "../../stored/archive-playlists.ts";
 import type { OpenMedia } from "../../stored/open-media.ts";
-import { readFirst, type SegmentSource } from "../../stored/session-media.ts";
+import type { KeptSegments } from "../../stored/session-media.ts";
 import type { ArchiveShelf } from "../archive/archive-shelf.ts";
 import { SharedReads } from "../archive/shared-reads.ts";
 import type { Admission } from "../front/admission.ts";
@@ -188,7 +186,7 @@ export class DvrDelivery {
     asked: MediaRequest<FileAddress>,
     sessionId: string,
     segment: ListedSegment | null,
-    sources: readonly SegmentSource[],
+    sources: readonly KeptSegments[],
   ): Promise<number> {
     const { req, res, address, client, caching } = asked;
     const { rendition } = address;
@@ -208,23 +206,21 @@ export class DvrDelivery {
       return 0;
     }
     const row = { ...segment, ...place, startTicks: 0, durationTicks: 0, gap: false, init: segment.init ?? "" };
-    try {
-      const key = `${sessionId}/${rendition}/${segment.msn}${isKeyframe ? "/keyframe" : ""}`;
-      const range = { start: 0, end: length - 1 };
-      const bytes = await this.#reads.read(key, () =>
-        readFirst(`${rendition}/${row.msn}`, sources, (source) =>
-          source.pieces ? source.pieces(rendition, row, range) : source.read(rendition, row, range),
-        ),
-      );
-      onceClosed(res, () => bytes.release());
-      // A disk that lost its power may have less than its journal says.
-      if (bytes.byteLength !== length) throw new ObjectNotFound(`the whole of ${rendition}/${row.msn}`);
-      return res.destroyed ? 0 : sendBuffers(req, res, typeOf(rendition), caching.immutable, bytes.views, place.length);
-    } catch (error) {
-      if (!(error instanceof ObjectNotFound)) throw error;
+    const key = `${sessionId}/${rendition}/${segment.msn}${isKeyframe ? "/keyframe" : ""}`;
+    const bytes = await this.#reads.read(key, length, async (views) => {
+      for (const source of sources) {
+        const filled = await source.fill(rendition, row, views);
+        if (filled !== null) return filled;
+      }
+      return null;
+    });
+    // Nowhere, or not whole: a disk that lost its power may have less than its journal says.
+    if (!bytes) {
       sendNotFound(res);
       return 0;
     }
+    onceClosed(res, () => bytes.release());
+    return res.destroyed ? 0 : sendBuffers(req, res, typeOf(rendition), caching.immutable, bytes.views, place.length);
   }
 
   /** False if too many responses hold segments, or too much of them. */
@@ -241,7 +237,7 @@ export class DvrDelivery {
     return true;
   }
 
-  async #sendInit(asked: MediaRequest<FileAddress>, sources: readonly SegmentSource[]): Promise<void> {
+  async #sendInit(asked: MediaRequest<FileAddress>, sources: readonly KeptSegments[]): Promise<void> {
     const { req, res, address, caching } = asked;
     const { timeline, rendition, file } = address;
     const key = `${timeline}/${rendition}/${file}`;
@@ -256,8 +252,8 @@ export class DvrDelivery {
 }
 
 /** What is compressed once serves everybody; no second coding is kept. */
-const codingOf = ({ req }: MediaRequest): CodedText["coding"] & ("gzip" | null) =>
-  codingFor(req.headers["accept-encoding"]?.replace(/\bbr\b/g, "")) === "gzip" ? "gzip" : null;
+const CODINGS = ["gzip"] as const;
+const codingOf = ({ req }: MediaRequest) => codingFor(req.headers["accept-encoding"], CODINGS);
 
 const longestOf = ({ renditions }: OpenMedia): number =>
   Math.max(...[...renditions.values()].map(({ targetDuration }) => targetDuration));

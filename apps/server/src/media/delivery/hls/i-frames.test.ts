@@ -110,7 +110,7 @@ test("a stream that viewers go back in lists its keyframes while it is live, and
   const read = rig.store.read.bind(rig.store);
   const reads: number[] = [];
   // As of a store whose objects are no files.
-  Object.assign(rig.store, { pathOf: undefined });
+  Object.assign(rig.store, { fill: undefined });
   rig.store.read = (key, range) => {
     if (range) reads.push(range.end - range.start + 1);
     return read(key, range);
