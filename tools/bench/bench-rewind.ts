@@ -65,8 +65,13 @@ export async function measureRewind(
   viewers: number,
   tell: (...rows: Row[]) => void,
 ): Promise<void> {
-  const options = { env: { WEIR_RECONNECT_WINDOW_MS: String(10 * 60_000) } };
+  const options = { env: { WEIR_RECONNECT_WINDOW_MS: String(10 * 60_000) }, inspect: true };
   const stream = await withServer(folder, (server) => beginSession(server, clip), options);
+  tell({
+    what: "rewind: longest turn while a session begins without earlier hours, CPU",
+    value: stream.turn,
+    unit: "ms",
+  });
   const measure = async (server: BenchServer): Promise<void> => {
     await makeLonger(folder, stream.sessionId, SEGMENTS);
     const session = await LongSession.open(server, stream, clip);
@@ -77,13 +82,15 @@ export async function measureRewind(
       await session.close();
     }
   };
-  return withServer(folder, measure, { ...options, inspect: true });
+  return withServer(folder, measure, options);
 }
 
 interface RecordedStream {
   readonly sessionId: string;
   readonly playbackId: string;
   readonly streamKey: string;
+  /** The longest of the event loop while it began, in milliseconds of CPU. */
+  readonly turn: number;
 }
 
 /** A recorded session of some seconds, which is left open: the server is killed. */
@@ -94,15 +101,20 @@ async function beginSession(server: BenchServer, clip: Clip): Promise<RecordedSt
     record: true,
     dvr: "session",
   });
-  await RtmpSender.start(server.publishUrl(streamKey), clip);
+  const inspector = await Inspector.open(server.inspectorUrl);
+  await inspector.evaluate(WATCH_TURNS);
+  const sender = await RtmpSender.start(server.publishUrl(streamKey), clip);
   const folders = await until("lists of all renditions", async () => {
     const found = await listFolders(server, playbackId);
     return found.length >= RENDITIONS ? found : null;
   });
+  const turn = await inspector.evaluate(LONGEST_TURN);
+  inspector.close();
   await wait(RECORDED_MS);
   await server.kill();
+  await sender.stop();
   const [sessionId = ""] = /(?<=\/s\/[^/]+\/)[^/]+/.exec(folders[0] ?? "") ?? [];
-  return { streamKey, playbackId, sessionId };
+  return { streamKey, playbackId, sessionId, turn };
 }
 
 /** A session of 12 hours that is live. */
