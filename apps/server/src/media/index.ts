@@ -255,10 +255,13 @@ export class MediaPlane implements HeldSessions {
 
   /** Counts what viewers of a copy at another node were sent of a session of this one. Throws for what is no count. */
   readonly countSent = (told: string, res: ServerResponse): void => {
-    const { sessionId, bytes } = JSON.parse(told) as ToldSent;
-    const session = this.#hub.session(sessionId);
-    if (session && Number.isSafeInteger(bytes) && bytes > 0) session.sent.bytesElsewhere += bytes;
-    res.writeHead(session ? 204 : 404, session ? {} : { "content-length": "0" }).end();
+    const all = [JSON.parse(told) as ToldSent | ToldSent[]].flat();
+    const areKnown = all.every(({ sessionId }) => this.#hub.session(sessionId));
+    for (const { sessionId, bytes } of areKnown ? all : []) {
+      const session = this.#hub.session(sessionId);
+      if (session && Number.isSafeInteger(bytes) && bytes > 0) session.sent.bytesElsewhere += bytes;
+    }
+    res.writeHead(areKnown ? 204 : 404, areKnown ? {} : { "content-length": "0" }).end();
   };
 
   /** Counts viewers of another node. Throws for what is no list of them. */

@@ -1,3 +1,5 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ClusterSeal, ClusterServer, type NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
@@ -11,6 +13,7 @@ import { NO_LADDER } from "../testing/fake-gates.ts";
 import { MediaRig } from "../testing/media-rig.ts";
 import { AUDIO, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { FollowedSession } from "./followed-session.ts";
+import { FollowedSessions } from "./followed-sessions.ts";
 import { parseWindowAddress, writePlaces } from "./window-address.ts";
 import { windowFrame, windowReader } from "./window-messages.ts";
 import { type FollowableSession, WindowSender } from "./window-sender.ts";
@@ -174,6 +177,45 @@ test("bytes to viewers of a copy are in the figures of its process, and in those
   // They are told once.
   for (let passed = 0; passed < 10_000; passed += 250) asked.clock.advance(250);
   expect(asked.plane.figures.bytesSent).toBe(bytesSent);
+});
+
+test("bytes to viewers of several copies are told their owner at once, and an owner of an earlier build of each session", async () => {
+  const told: unknown[] = [];
+  let isEarlier = false;
+  const copies = new FollowedSessions({
+    clock,
+    log: silentLog,
+    memory: openMediaMemory().parts,
+    takeLeft: () => null,
+    others: {
+      placeOf: () => ownPlace,
+      read: (_to, path, take, signal) => {
+        const playbackId = path.split("/").at(-1) ?? "";
+        take(Buffer.from(windowFrame({ kind: "session", sessionId: `session of ${playbackId}`, playbackId })));
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cut"))));
+      },
+      tell: async (_to, _path, sent) => {
+        told.push(sent);
+        const message = new IncomingMessage(new Socket());
+        message.statusCode = isEarlier && Array.isArray(sent) ? 404 : 204;
+        return message;
+      },
+    },
+  });
+  for (const name of ["one", "two"]) void copies.find(name, `stream ${name}`, ownPlace);
+  const watch = async (bytes: number) => {
+    for (const name of ["one", "two"]) Object.assign(copies.sessionOf(name)?.sent ?? {}, { bytes });
+    for (let passed = 0; passed < 5_000; passed += 250) clock.advance(250);
+    await settled();
+  };
+  const each = (bytes: number) => ["one", "two"].map((name) => ({ sessionId: `session of ${name}`, bytes }));
+  await watch(100);
+  isEarlier = true;
+  await watch(130);
+  // Nothing that the owner does not know.
+  await watch(130);
+  expect(told).toEqual([each(100), each(30), ...each(30)]);
+  copies.close();
 });
 
 test("while the owner is away the copy stays; one that nobody watches for 30 s is given up with its memory", async () => {

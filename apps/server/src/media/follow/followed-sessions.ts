@@ -69,6 +69,7 @@ export class FollowedSessions {
   readonly #bySessionId = new Map<string, FollowedSession>();
   /** Of copies that are given up. */
   readonly #past = new Sent();
+  #toldAt = 0;
   #timer: Timer | null = null;
 
   constructor(settings: FollowedSessionsSettings) {
@@ -129,7 +130,10 @@ export class FollowedSessions {
     if (known || isFull || this.#byPlaybackId.size >= MAX_FOLLOWED) return known;
     const following = new Following(this.#settings, followed, this.#bySessionId, this.#past);
     this.#byPlaybackId.set(playbackId, following);
-    this.#timer ??= clock.every(LOOK_MS, () => this.#look());
+    if (!this.#timer) {
+      this.#toldAt = clock.monotonic();
+      this.#timer = clock.every(LOOK_MS, () => this.#look());
+    }
     return following;
   }
 
@@ -140,6 +144,12 @@ export class FollowedSessions {
   }
 
   #look(): void {
+    const now = this.#settings.clock.monotonic();
+    if (now - this.#toldAt >= TELL_SENT_MS) {
+      this.#toldAt = now;
+      const untold = Array.from(this.#byPlaybackId.values(), (following) => following.untold).filter(isSomething);
+      for (const ofNode of Map.groupBy(untold, ({ place }) => place.nodeId).values()) void this.#tellSent(ofNode);
+    }
     for (const [playbackId, following] of this.#byPlaybackId) {
       following.look();
       if (!following.isOver) continue;
@@ -150,6 +160,46 @@ export class FollowedSessions {
     this.#timer?.cancel();
     this.#timer = null;
   }
+
+  /**
+   * Tells a node of its sessions, whose figures are its own: of all at once, or of each where it does not know all, or no list. Never rejects: what
+   * could not be told is told with the next.
+   */
+  async #tellSent(untold: readonly Untold[]): Promise<void> {
+    const [first, second] = untold;
+    if (!first) return;
+    const answer = await this.#isTaken(first.place, second ? untold.map(({ sent }) => sent) : first.sent);
+    if (answer) for (const { taken } of untold) taken();
+    else if (answer === false && second) await Promise.all(untold.map((one) => this.#tellSent([one])));
+  }
+
+  /** Null without an answer. */
+  async #isTaken(place: NodePlace, sent: ToldSent | readonly ToldSent[]): Promise<boolean | null> {
+    const { clock, log, others } = this.#settings;
+    const asked = new AbortController();
+    const late = clock.after(TOLD_WITHIN_MS, () => asked.abort());
+    try {
+      const answer = await others.tell(place, "/sent", sent, asked.signal);
+      answer.resume();
+      return answer.statusCode === 204;
+    } catch (error) {
+      const { nodeId } = place;
+      log.debug({ err: error, nodeId }, "could not tell the node that has streams what their viewers were sent");
+      return null;
+    } finally {
+      late.cancel();
+    }
+  }
+}
+
+const isSomething = (untold: Untold | null): untold is Untold => untold !== null;
+
+/** What a session's owner is to be told. */
+interface Untold {
+  readonly place: NodePlace;
+  readonly sent: ToldSent;
+  /** To be called once it knows. */
+  readonly taken: () => void;
 }
 
 export interface Followed {
@@ -167,7 +217,6 @@ class Following implements HeldCopy {
   readonly #past: Sent;
   /** Of the bytes that viewers of this copy were sent, those that the owner knows. */
   #told = 0;
-  #toldAt: number;
   #place: NodePlace;
   #usedAt: number;
   /** When the owner last said something. */
@@ -192,7 +241,7 @@ class Following implements HeldCopy {
     this.#followed = followed;
     this.#sessions = sessions;
     this.#place = followed.place;
-    this.#usedAt = this.#heardAt = this.#toldAt = settings.clock.monotonic();
+    this.#usedAt = this.#heardAt = settings.clock.monotonic();
     const left = settings.takeLeft(followed.playbackId);
     if (left) this.#goOnWith(left);
   }
@@ -227,7 +276,6 @@ class Following implements HeldCopy {
     const { clock } = this.#settings;
     const now = clock.monotonic();
     if (now < this.#heldUntil) return;
-    if (now - this.#toldAt >= TELL_SENT_MS) void this.#tellSent(now);
     if (this.#connection && now - Math.max(this.#heardAt, this.#triedAt) > SILENT_MS) this.#connection.abort();
     // After the end, whether there is another session.
     const retryMs = this.session?.isFinished ? ENDED_RETRY_MS : RETRY_MS;
@@ -278,26 +326,16 @@ class Following implements HeldCopy {
     }
   }
 
-  /** The session's figures are the owner's. Never rejects: what could not be told is told with the next. */
-  async #tellSent(now: number): Promise<void> {
-    const { clock, log, others } = this.#settings;
+  /** What the owner does not know yet of what viewers of this copy were sent; null for nothing. */
+  get untold(): Untold | null {
     const { session } = this;
-    this.#toldAt = now;
     const bytes = (session?.sent.bytes ?? 0) - this.#told;
-    const place = others.placeOf(this.#followed.streamId, this.#place);
-    if (!session || !place || bytes === 0) return;
-    const { sessionId } = session;
-    const asked = new AbortController();
-    const late = clock.after(TOLD_WITHIN_MS, () => asked.abort());
-    try {
-      const answer = await others.tell(place, "/sent", { sessionId, bytes } satisfies ToldSent, asked.signal);
-      answer.resume();
-      if (answer.statusCode === 204 && this.session === session) this.#told += bytes;
-    } catch (error) {
-      log.debug({ err: error, sessionId }, "could not tell the node that has a stream what its viewers were sent");
-    } finally {
-      late.cancel();
-    }
+    const place = this.#settings.others.placeOf(this.#followed.streamId, this.#place);
+    if (!session || !place || bytes === 0) return null;
+    const taken = () => {
+      if (this.session === session) this.#told += bytes;
+    };
+    return { place, sent: { sessionId: session.sessionId, bytes }, taken };
   }
 
   /** Takes what a connection brings. */
