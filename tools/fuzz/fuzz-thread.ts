@@ -26,10 +26,10 @@ export interface FuzzOrder {
 export type FuzzReport =
   | { readonly type: "kept"; readonly input: Uint8Array }
   | { readonly type: "finding"; readonly input: Uint8Array; readonly error: string }
-  | { readonly type: "end"; readonly inputs: number; readonly blocks: number; readonly grownBytes: number };
+  | { readonly type: "end"; readonly inputs: number; readonly characters: number; readonly grownBytes: number };
 
-/** Looking at the code that ran takes a millisecond: once for so many inputs. */
-const BATCH = 256;
+/** Looking at the code that ran takes a tenth of a second and more: once for so many inputs, more while none reaches new code. */
+const BATCH = { first: 256, most: 4_096 };
 /** Behind these, code is compiled and caches are full. */
 const WARM = 0.2;
 
@@ -58,15 +58,18 @@ class Fuzzing {
   run(): void {
     for (const input of this.#inputs) this.#try(input);
     this.#reached.hasNew({ kept: true });
-    let warmBytes = Number.POSITIVE_INFINITY;
-    while (this.#done < this.#order.inputs) {
-      const batch = Array.from({ length: BATCH }, () => mutated(this.#inputs, this.#words, this.#chance));
+    const { inputs } = this.#order;
+    let [warmBytes, length] = [Number.POSITIVE_INFINITY, BATCH.first];
+    while (this.#done < inputs) {
+      if (warmBytes === Number.POSITIVE_INFINITY && this.#done > WARM * inputs) warmBytes = usedBytes();
+      const batch = Array.from({ length }, () => mutated(this.#inputs, this.#words, this.#chance));
       for (const input of batch) this.#try(input);
-      if (this.#reached.hasNew({ kept: false })) this.#keepNew(batch);
-      if (warmBytes === Number.POSITIVE_INFINITY && this.#done > WARM * this.#order.inputs) warmBytes = usedBytes();
+      const isNew = this.#reached.hasNew({ kept: false });
+      if (isNew) this.#keepNew(batch);
+      length = isNew ? BATCH.first : Math.min(2 * length, BATCH.most);
     }
     const grownBytes = Math.max(0, usedBytes() - warmBytes);
-    tell({ type: "end", inputs: this.#done, blocks: this.#reached.blocks, grownBytes });
+    tell({ type: "end", inputs: this.#done, characters: this.#reached.characters, grownBytes });
   }
 
   /** Finds the inputs of a batch that reached new code, by halves. */

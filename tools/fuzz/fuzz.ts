@@ -36,7 +36,7 @@ async function fuzzAll(): Promise<void> {
   const names = positionals.length > 0 ? positionals : TARGETS.map(({ name }) => name);
   for (const name of names) targetNamed(name);
   process.stdout.write(
-    "| Target | Inputs | Seconds | Blocks of code | Kept | Findings |\n| --- | --- | --- | --- | --- | --- |\n",
+    "| Target | Inputs | Seconds | Characters of code | Kept | Findings |\n| --- | --- | --- | --- | --- | --- |\n",
   );
   let [inputs, findings] = [0, 0];
   for (const name of names) {
@@ -44,7 +44,7 @@ async function fuzzAll(): Promise<void> {
     const result = await fuzz(name);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     process.stdout.write(
-      `| ${name} | ${result.inputs} | ${seconds} | ${result.blocks} | ${result.kept} | ${result.findings} |\n`,
+      `| ${name} | ${result.inputs} | ${seconds} | ${result.characters} | ${result.kept} | ${result.findings} |\n`,
     );
     inputs += result.inputs;
     findings += result.findings;
@@ -55,7 +55,7 @@ async function fuzzAll(): Promise<void> {
 
 interface Result {
   inputs: number;
-  blocks: number;
+  characters: number;
   kept: number;
   findings: number;
 }
@@ -66,7 +66,7 @@ function fuzz(target: string): Promise<Result> {
   const current = new Uint8Array(new SharedArrayBuffer(4 + MAX_INPUT_BYTES));
   const [seed, inputs] = [Number(values.seed), Number(values.inputs)];
   const order: FuzzOrder = { target, seed, inputs, at, since: reading.shared, current };
-  const result: Result = { inputs: 0, blocks: 0, kept: 0, findings: 0 };
+  const result: Result = { inputs: 0, characters: 0, kept: 0, findings: 0 };
   const told = new Set<string>();
   const find = (error: string, input: Uint8Array | null): void => {
     result.findings++;
@@ -91,7 +91,7 @@ function fuzz(target: string): Promise<Result> {
         result.kept++;
         if (values.keep) addToCorpus(target, report.input);
       } else {
-        Object.assign(result, { inputs: report.inputs, blocks: report.blocks });
+        Object.assign(result, { inputs: report.inputs, characters: report.characters });
         // All inputs together made it grow.
         if (report.grownBytes > MOST_GROWN_BYTES)
           find(`memory grew by ${Math.round(report.grownBytes / 2 ** 20)} MiB`, null);
