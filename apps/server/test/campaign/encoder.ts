@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { NewStream, Stream } from "@weir/contract";
@@ -49,7 +50,8 @@ export class Encoder implements AsyncDisposable {
     this.#world = world;
     this.#work = new UntilStopped(async (signal) => {
       while (!signal.aborted) {
-        this.#source = await sourceOf(world, stream, way).catch(() => null);
+        // One that is refused costs seconds of the CPU, which a server that starts needs.
+        this.#source = (await isListening(world)) ? await sourceOf(world, stream, way).catch(() => null) : null;
         if (this.#source) {
           this.sendingSince = Date.now();
           await this.#source.ended;
@@ -95,6 +97,13 @@ export class Encoder implements AsyncDisposable {
     await (this.way === "pull" ? this.#source?.stop() : this.#source?.kill());
     await stopped;
   }
+}
+
+function isListening({ weir }: World): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(weir.rtmpPort, "127.0.0.1", () => resolve(true));
+    socket.once("error", () => resolve(false)).once("connect", () => socket.destroy());
+  });
 }
 
 function sourceOf(world: World, stream: Stream, way: Way): Promise<Source> {
