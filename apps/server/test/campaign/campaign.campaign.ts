@@ -10,6 +10,7 @@ import { Audience } from "./audience.ts";
 import { Encoder, type Way } from "./encoder.ts";
 import { FAULTS, NotMade } from "./faults.ts";
 import { grown, type Holdings, holdingsOf } from "./holdings.ts";
+import { LIVE_WITHIN_MS } from "./live-within.ts";
 import { plant } from "./plants.ts";
 import { found, keepFound, say } from "./run-found.ts";
 import { FROM, KINDS, MEDIA_PROCESSES, MINUTES, ONLY, PLANT, ROOT, SEED } from "./run-options.ts";
@@ -21,8 +22,6 @@ const OWN_ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const UPGRADED_AFTER_NAMES = 40;
 /** Between the ends of two faults; 40 fit into ten minutes. */
 const PAUSE_MS = 2_000;
-/** After the last fault, or after its encoder is back. Where an encoder does not notice that nobody is there, it is back later than it knows. */
-const TRUE_WITHIN_MS: Readonly<Record<Way, number>> = { rtmp: 10_000, srt: 20_000, whip: 25_000, pull: 60_000 };
 /** How long a stream was not live while its encoder sent. */
 const longestWaitMs: Record<Way, number> = { rtmp: 0, srt: 0, whip: 0, pull: 0 };
 const BACK_WITHIN_MS = 60_000;
@@ -234,7 +233,7 @@ async function untilTrue({ audiences }: Pick<Cast, "audiences">, mendedAt: numbe
     for (const { encoder } of wrong) {
       const state = states[audiences.findIndex((one) => one.encoder === encoder)];
       const since = Math.max(encoder.sendingSince ?? Number.POSITIVE_INFINITY, mendedAt);
-      const within = TRUE_WITHIN_MS[encoder.way];
+      const within = LIVE_WITHIN_MS[encoder.way];
       const waited = Date.now() - since;
       longestWaitMs[encoder.way] = Math.max(longestWaitMs[encoder.way], waited);
       if (waited > within)
