@@ -6,7 +6,6 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stream } from "@weir/contract";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { median } from "../../../tools/bench/report.ts";
 import { LoadProcess } from "../src/roles/capacity/load-process.ts";
 import { commandOf } from "../src/roles/capacity/process-cost.ts";
 import { serverCost } from "../src/roles/capacity/server-cost.ts";
@@ -292,6 +291,9 @@ class MeasuredServer implements AsyncDisposable {
     return this.#server[Symbol.asyncDispose]();
   }
 }
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 test("10 publishers and 400 low-latency viewers cost hardly more CPU in two processes than in one", async () => {
   await using one = await MeasuredServer.start("1");
