@@ -51,7 +51,7 @@ export interface CapacityReport {
 }
 
 /**
- * Measures what this machine carries with a server on a temporary folder, about three minutes long. Throws `StartupError` on a busy machine and on systems other than
+ * Measures what this machine carries with a server on a temporary folder, three to six minutes long. Throws `StartupError` on a busy machine and on systems other than
  * Linux.
  */
 export async function measureCapacity(options: CapacityOptions): Promise<CapacityReport> {

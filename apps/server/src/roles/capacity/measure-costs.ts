@@ -11,6 +11,9 @@ const AIM = 0.5;
 /** Of a load process's core. Beyond it, the load would come too late. */
 const LOAD_AIM = 0.6;
 const MS = { idle: 3_000, look: 4_000, measure: 10_000, calm: 4_000 } as const;
+/** Looks after the first, while one asks for so many times more. */
+const MOST_LOOKS = 3;
+const ENOUGH_MORE = 1.5;
 /** Until what the first seconds cost is over: a live window fills, code is compiled. */
 const SETTLE_MS: Readonly<Record<MixPart, number>> = {
   streams: 30_000,
@@ -42,7 +45,7 @@ export interface Measurement extends MeasuredCosts {
   readonly parts: Readonly<Record<MixPart, MeasuredPart>>;
 }
 
-/** Measures what each kind of work costs this server. Takes about three minutes. Throws if the load cannot be made, or `signal` is aborted. */
+/** Measures what each kind of work costs this server. Takes three to six minutes. Throws if the load cannot be made, or `signal` is aborted. */
 export async function measureCosts(options: CostOptions): Promise<Measurement> {
   const { trial, onProgress, signal } = options;
   const pause = (ms: number) => sleep(ms, undefined, { signal });
@@ -91,21 +94,25 @@ async function measurePart(
   const before = await serverCost(trial.pid, () => pause(MS.idle));
   const load = trial.newLoad();
   try {
-    const first = FIRST[part];
-    await addLoad(trial, load, part, stage, first);
+    const look = async (ms: number, count: number) => {
+      const loadBefore = costOf([load.pid]).cpuSeconds;
+      const cost = costOfEach(before, await serverCost(trial.pid, () => pause(ms)), count);
+      return { cost, loadEach: ((costOf([load.pid]).cpuSeconds - loadBefore) * 1000) / ms / count };
+    };
+    let count = FIRST[part];
+    await addLoad(trial, load, part, stage, count);
     await pause(part === "ladders" ? SETTLE_MS.ladders : MS.calm);
-    const loadBefore = costOf([load.pid]).cpuSeconds;
-    const look = await serverCost(trial.pid, () => pause(MS.look));
-    const loadCoresUsed = ((costOf([load.pid]).cpuSeconds - loadBefore) * 1000) / MS.look;
-    const count = nextCount(part, first, costOfEach(before, look, first), loadCoresUsed / first, {
-      cores,
-      loadCores,
-      before,
-    });
-    if (count > first) await addLoad(trial, load, part, stage, count - first);
-    await pause(SETTLE_MS[part]);
-    probe.lateness();
-    const loaded = await serverCost(trial.pid, () => pause(MS.measure));
+    let seen = await look(MS.look, count);
+    // Few cost more each than many, and more as they start: a look at more is asked again how many there should be.
+    for (let looks = 0; looks < MOST_LOOKS; looks++) {
+      const next = nextCount(part, count, seen.cost, seen.loadEach, { cores, loadCores, before });
+      if (looks > 0 && next < ENOUGH_MORE * count) break;
+      if (next > count) await addLoad(trial, load, part, stage, next - count);
+      count = next;
+      await pause(SETTLE_MS[part]);
+      probe.lateness();
+      seen = await look(MS.measure, count);
+    }
     const { failures } = await load.order({ type: "counts" });
     if (failures.length > 0)
       throw new Error(
@@ -114,7 +121,7 @@ async function measurePart(
     const lateMs = Math.max(0, probe.lateness());
     // Publishers do not wait for each other: with them, parts are late when the CPU is used up.
     const lateEach = part === "hlsViewers" ? lateMs / count : 0;
-    return { cost: { ...costOfEach(before, loaded, count), lateMs: lateEach }, count, lateMs };
+    return { cost: { ...seen.cost, lateMs: lateEach }, count, lateMs };
   } finally {
     await trial.end(load);
   }
