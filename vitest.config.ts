@@ -60,6 +60,17 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: {
+          name: "e2e-realtime",
+          include: ["apps/server/test/**/*.realtime.ts"],
+          ...alone,
+          // An encoder that falls behind leaves gaps, and then there is nothing to look at: one for each core.
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
         test: { name: "e2e-alone", include: ["apps/server/test/**/*.alone.ts"], ...alone, maxWorkers: 4 },
       },
       {

@@ -26,10 +26,8 @@ export const LONGEST = [
   "apps/server/test/compat-livepeer.test.ts",
   "apps/server/test/public-player.test.ts",
   "apps/server/test/reconnect.test.ts",
-  "apps/server/test/ladder.test.ts",
   "apps/server/test/gates.test.ts",
   "apps/server/test/watch-page.test.ts",
-  "apps/server/test/ladder-sources.test.ts",
   "apps/server/test/dashboard-broadcast.test.ts",
   "apps/server/test/clips.test.ts",
 

@@ -42,7 +42,12 @@ const CHECKS: readonly Step[] = [
     : []),
 ];
 
-const TESTS: readonly Step[] = [vitest("unit", 480), vitest("e2e", 900), vitest("e2e-alone", 1800)];
+const TESTS: readonly Step[] = [
+  vitest("unit", 480),
+  vitest("e2e", 900),
+  vitest("e2e-realtime", 300),
+  vitest("e2e-alone", 1800),
+];
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {

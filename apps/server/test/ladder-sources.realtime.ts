@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { shareArena } from "./support/arena.ts";
+import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { listedRenditions, readSegment, renditionUrl, untilListed } from "./support/live-renditions.ts";
 import { SMALL_LADDER } from "./support/transcoding.ts";
 
-const arena = shareArena();
+const arena = openArena();
 /** Half the usual frame rate, so that the test works on a machine with little CPU for transcoding. */
 const options = { frameRate: 15, stream: { profiles: SMALL_LADDER } };
 

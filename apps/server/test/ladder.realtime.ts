@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { shareArena } from "./support/arena.ts";
+import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { listedRenditions, ROUNDING_SECONDS, readSegment, untilListed } from "./support/live-renditions.ts";
 import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const RUNGS = ["v0", "v1"];
 
-const arena = shareArena();
+const arena = openArena();
 /** Half the usual frame rate, so that the test works on a machine with little CPU for transcoding. */
 const options = { frameRate: 15, stream: { profiles: SMALL_LADDER } };
 
