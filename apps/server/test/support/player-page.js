@@ -30,13 +30,20 @@ video.addEventListener("error", () => {
 /** A wait that says what did not come, and how the video is. */
 function within(ms, promise, what) {
   return new Promise((resolve, reject) => {
-    const tell = () =>
-      reject(
-        new Error(`${what} within ${ms} ms: ready state ${video.readyState}, network state ${video.networkState}`),
-      );
+    const tell = () => reject(new Error(`${what} within ${ms} ms: ${JSON.stringify(videoState())}`));
     const timer = setTimeout(tell, ms);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
+}
+
+function videoState() {
+  const { readyState, networkState, currentTime, seeking, paused, playbackRate } = video;
+  const buffered = Array.from({ length: video.buffered.length }, (_, nth) => [
+    video.buffered.start(nth),
+    video.buffered.end(nth),
+  ]);
+  const pictures = video.getVideoPlaybackQuality().totalVideoFrames;
+  return { readyState, networkState, currentTime, seeking, paused, playbackRate, buffered, pictures };
 }
 
 function longestStallMs() {
