@@ -306,10 +306,10 @@ function session() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a node that reads nothing costs its owner a segment, and has no gap after 5 s; after 40 s it goes on with the window", async () => {
-  const { clock, followable, until } = session();
+  const { followable, until } = session();
   until(6);
   const reader = new Reader();
-  new WindowSender(followable, reader, new Map(), clock);
+  new WindowSender(followable, reader, new Map());
   await settled();
   reader.isStopped = true;
   for (let seconds = 7; seconds <= 11; seconds++) {
@@ -341,7 +341,7 @@ test("a node that comes back is told what it lacks, and one whose stream moved h
   const { clock, followable, state, until } = session();
   until(9);
   const first = new Reader();
-  new WindowSender(followable, first, new Map(), clock);
+  new WindowSender(followable, first, new Map());
   await settled();
   const copy = new FollowedSession(
     { kind: "session", sessionId: "session-1", playbackId: "p" },
@@ -359,7 +359,7 @@ test("a node that comes back is told what it lacks, and one whose stream moved h
   first.destroy();
   until(10);
   const second = new Reader();
-  new WindowSender(followable, second, copy.places, clock);
+  const sender = new WindowSender(followable, second, copy.places);
   await settled();
   for (const message of second.messages) copy.take(message);
   for (const { name } of followable.outputs.renditions)
@@ -367,7 +367,7 @@ test("a node that comes back is told what it lacks, and one whose stream moved h
   expect(second.segments.length).toBeLessThan(2);
 
   state.isLeft = true;
-  clock.advance(500);
+  sender.beat();
   expect(second.messages.at(-1)).toEqual({ kind: "moved" });
   expect(second.writableEnded).toBe(true);
 

@@ -1,13 +1,10 @@
 import type { Writable } from "node:stream";
-import type { Clock, Timer } from "../../platform/clock.ts";
 import { onceClosed } from "../../platform/http/once-closed.ts";
 import type { ListedRendition } from "../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LivePart, LiveSegment } from "../packaging/live-segment.ts";
 import { type OfferedRendition, partHead, type SentPlace, type WindowMessage, windowFrame } from "./window-messages.ts";
-
-const BEAT_MS = 500;
 
 /** A session whose live window other nodes copy. */
 export interface FollowableSession {
@@ -48,7 +45,6 @@ export class WindowSender {
   readonly #to: Writable;
   readonly #from: ReadonlyMap<string, FollowedPlace>;
   readonly #sent = new Map<LiveRendition, SentRendition>();
-  readonly #timer: Timer;
   #offered: readonly OfferedRendition[] = [];
   /** Seldom looked at: at each beat, and after the begin of a segment. */
   #mayOfferAnew = true;
@@ -56,13 +52,12 @@ export class WindowSender {
   #isBlocked = false;
   #isOver = false;
 
-  constructor(session: FollowableSession, to: Writable, from: ReadonlyMap<string, FollowedPlace>, clock: Clock) {
+  constructor(session: FollowableSession, to: Writable, from: ReadonlyMap<string, FollowedPlace>) {
     this.#session = session;
     this.#to = to;
     this.#from = from;
     const { sessionId, playbackId } = session;
     this.#write({ kind: "session", sessionId, playbackId });
-    this.#timer = clock.every(BEAT_MS, () => this.#beat());
     to.on("drain", () => {
       this.#isBlocked = false;
       this.#tell();
@@ -71,7 +66,9 @@ export class WindowSender {
     onceClosed(to, () => this.#close());
   }
 
-  #beat(): void {
+  /** To be called every half second, so that silence means that this node is away. */
+  beat(): void {
+    if (this.#isOver) return;
     if (!this.#hasWritten && !this.#isBlocked) this.#write({ kind: "beat" });
     this.#hasWritten = false;
     // Renditions come and go without a change of another.
@@ -179,7 +176,6 @@ export class WindowSender {
 
   #close(): void {
     this.#isOver = true;
-    this.#timer.cancel();
     for (const { unsubscribe } of this.#sent.values()) unsubscribe();
     this.#sent.clear();
   }
