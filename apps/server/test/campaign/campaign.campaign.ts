@@ -237,13 +237,24 @@ async function untilTrue({ audiences }: Pick<Cast, "audiences">, mendedAt: numbe
       const waited = Date.now() - since;
       longestWaitMs[encoder.way] = Math.max(longestWaitMs[encoder.way], waited);
       if (waited > within)
-        throw new Error(`${encoder.stream.name} is ${state} ${within} ms after the fault, and its encoder sends`);
+        throw new Error(
+          `${encoder.stream.name} is ${state} ${within} ms after the fault, and its encoder sends: ${toldOf(audiences, states)}`,
+        );
       if (Date.now() - mendedAt > BACK_WITHIN_MS)
         throw new Error(`${encoder.stream.name} is ${state}, and its encoder was not let in for ${BACK_WITHIN_MS} ms`);
     }
     await sleep(200);
   }
 }
+
+/** The state of every stream, and for how long its encoder has been sending. */
+const toldOf = (audiences: readonly Audience[], states: readonly string[]): string =>
+  audiences
+    .map(({ encoder: { way, stream, sendingSince } }, n) => {
+      const sending = sendingSince === null ? "not sending" : `sending for ${Date.now() - sendingSince} ms`;
+      return `${way} ${stream.id} ${states[n]}, ${sending}`;
+    })
+    .join("; ");
 
 /** Resolves when viewers over WebRTC and the target get media. */
 async function untilSeen({ target }: World, { whep }: Cast): Promise<void> {

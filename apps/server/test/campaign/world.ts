@@ -21,7 +21,7 @@ import { StoredThings } from "./stored-things.ts";
 const OBSERVER = new URL("../support/observer.js", import.meta.url).href;
 /** Longer than any fault, so that a session goes on through all of them. */
 export const WINDOW_MS = 90_000;
-const LAST_LINES = 40;
+const LAST_LINES = 200;
 const READY_WITHIN_MS = 120_000;
 const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 
@@ -119,6 +119,7 @@ export class World implements AsyncDisposable {
       WEIR_S3_ENDPOINT: store.endpoint,
       WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS),
       WEIR_ALLOW_PRIVATE_URLS: "1",
+      WEIR_LOG_LEVEL: "debug",
       // The campaign has one key for everything.
       WEIR_RATE_LIMIT: "0",
       WEIR_SRT_PORT: String(srtPort),
