@@ -42,6 +42,11 @@ export class Audience implements AsyncDisposable {
     return this.#followers.flatMap(({ delays }) => delays);
   }
 
+  /** Of its lifecycle, that a follower was given. */
+  get events(): number {
+    return this.#followers[0]?.delays.length ?? 0;
+  }
+
   get names(): number {
     return this.#names.names;
   }
