@@ -83,8 +83,11 @@ export class Audience implements AsyncDisposable {
         continue;
       }
       const source = (await listedRenditions(recordingUrl)).find(({ name }) => name === "source");
-      const recorded = source ? (await listedSegments(source.url)).filter(({ isGap }) => !isGap) : [];
-      if (recorded.length < seen - mostLost)
+      const listed = source ? await listedSegments(source.url) : [];
+      const recorded = listed.filter(({ isGap }) => !isGap);
+      // Slate was seen, and is a gap in the recording.
+      const mostSlate = (this.encoder.stream.slate ?? "off") !== "off" ? listed.length - recorded.length : 0;
+      if (recorded.length < seen - mostSlate - mostLost)
         found.push(`session ${session.id}: ${seen} segments were live, ${recorded.length} are recorded`);
       found.push(...(await unreadable(recorded.map(({ url }) => url))));
       if (this.encoder.way === "rtmp") found.push(...(await lackingFrames(recorded)));
