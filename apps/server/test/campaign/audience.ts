@@ -85,7 +85,7 @@ export class Audience implements AsyncDisposable {
       const source = (await listedRenditions(recordingUrl)).find(({ name }) => name === "source");
       const listed = source ? await listedSegments(source.url) : [];
       const recorded = listed.filter(({ isGap }) => !isGap);
-      // Slate was seen, and is a gap in the recording.
+      // Slate was seen, and is a gap in the recording. So are the numbers that a crash leaves out: only streams without slate are counted strictly.
       const mostSlate = (this.encoder.stream.slate ?? "off") !== "off" ? listed.length - recorded.length : 0;
       if (recorded.length < seen - mostSlate - mostLost)
         found.push(`session ${session.id}: ${seen} segments were live, ${recorded.length} are recorded`);
