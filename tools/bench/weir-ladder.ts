@@ -1,6 +1,8 @@
 import type { Rung } from "../../apps/server/src/media/ladder/ladder-plan.ts";
 import { type FromChild, frameOf, TranscodePool } from "../../apps/server/src/media/transcode/index.ts";
+import { systemClock } from "../../apps/server/src/platform/clock.ts";
 import { silentLog } from "../../apps/server/src/platform/log.ts";
+import { Slices } from "../../apps/server/src/platform/slices.ts";
 import { costOf } from "../../apps/server/src/roles/capacity/process-cost.ts";
 import { type LadderSource, writeByteStream } from "./ladder-source.ts";
 
@@ -20,7 +22,7 @@ export async function runWeirLadder(
   preset: string,
   folder: string,
 ): Promise<LadderRun> {
-  const pool = new TranscodePool(silentLog);
+  const pool = new TranscodePool(silentLog, new Slices(systemClock));
   try {
     const { configs, pictures, cpuSeconds } = await transcode(pool, source, rungs, preset);
     const paths: string[] = [];

@@ -1,3 +1,6 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "./clock.ts";
@@ -155,4 +158,14 @@ test("a database that refuses us is an error without the password", async () => 
   const attempt = openDatabase(url, silentLog, systemClock);
   await expect(attempt).rejects.toThrow('cannot use the database: role "nobody" does not exist; check DATABASE_URL');
   await expect(attempt).rejects.not.toThrow("hunter2");
+});
+
+test("rows that were read and dropped are gone at the next collection of young objects", async () => {
+  const rig = fork(fileURLToPath(new URL("./read-rows-rig.ts", import.meta.url)), [JSON.stringify(rows.address)], {
+    execArgv: [],
+  });
+  const [kept] = await once(rig, "message");
+  await once(rig, "exit");
+  // Of 40 MB.
+  expect(kept).toBeLessThan(2);
 });

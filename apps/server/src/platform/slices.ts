@@ -19,19 +19,20 @@ export class Slices {
     visit: (item: Item) => void,
     { lookEvery = LOOK_EVERY }: { readonly lookEvery?: number } = {},
   ): Promise<void> {
-    await this.#turn();
+    await this.turn();
     let until = this.#clock.monotonic() + SLICE_MS;
     let visited = 0;
     for (const item of items) {
       visit(item);
       visited++;
       if (visited % lookEvery !== 0 || this.#clock.monotonic() < until) continue;
-      await this.#turn();
+      await this.turn();
       until = this.#clock.monotonic() + SLICE_MS;
     }
   }
 
-  #turn(): Promise<void> {
+  /** Resolves in a turn of its own. */
+  turn(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       if (this.#waiting.length === 1) setImmediate(this.#next);

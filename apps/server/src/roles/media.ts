@@ -9,6 +9,7 @@ import type { Confinement } from "../platform/confinement/confinement.ts";
 import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
+import { Slices } from "../platform/slices.ts";
 import { obeyMediaControl } from "./media-control.ts";
 import { openIngests } from "./open-ingests.ts";
 import type { Opening } from "./opening.ts";
@@ -54,7 +55,7 @@ export async function startMedia(opening: Opening, settings: MediaRoleSettings):
   const { config, listeners, dataFolder, store, clock, log, proxies, budget } = opening;
   const { confinement, database, domains, audiences, outbound, others } = settings;
   await using opened = new AsyncDisposableStack();
-  const transcoders = new TranscodePool(log, confinement);
+  const transcoders = new TranscodePool(log, new Slices(clock), confinement);
   opened.defer(() => transcoders.close());
   const admission = new TranscodeAdmission({
     cores: (config.transcodeCores ?? availableCores() * SHARE_OF_CORES) / (opening.share?.of ?? 1),

@@ -145,7 +145,7 @@ async function endOfRung({ db, sessionId, rendition, first, last }: Rows): Promi
 }
 
 /** Numbers read at once: a few milliseconds of the event loop. A limit on rows would let a database without statistics join the whole day for each page. */
-const PAGE = 1_000;
+const PAGE = 250;
 
 interface Rows extends SegmentRange {
   readonly db: Db;

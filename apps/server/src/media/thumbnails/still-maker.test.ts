@@ -1,12 +1,13 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { Slices } from "../../platform/slices.ts";
 import { type TranscodeChild, TranscodePool } from "../transcode/index.ts";
 import { makeSource, timesOf } from "../transcode/transcode-child-rig.ts";
 import { type Keyframe, StillMaker } from "./still-maker.ts";
 
 const SHAPE = { maxWidth: 160, maxHeight: 160, format: "jpeg" } as const;
-const pool = new TranscodePool(silentLog);
+const pool = new TranscodePool(silentLog, new Slices(systemClock));
 const started: TranscodeChild[] = [];
 const maker = new StillMaker({
   clock: systemClock,

@@ -2,8 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { systemClock } from "../../platform/clock.ts";
 import { confinements, UNCONFINED } from "../../platform/confinement/confinement.ts";
 import { silentLog } from "../../platform/log.ts";
+import { Slices } from "../../platform/slices.ts";
 import { TranscodePool } from "./transcode-child-process.ts";
 import { makeSource, rung, timesOf } from "./transcode-child-rig.ts";
 import { type FromChild, frameOf } from "./transcode-protocol.ts";
@@ -16,7 +18,7 @@ test.each(all.map((confinement) => [confinement.bounds.join(", ") || "nothing", 
   "a transcoder that %s confines makes pictures, and nothing of it is left when it is killed",
   async (_, confinement) => {
     const source = await makeSource({ times: timesOf(30, 30) });
-    const pool = new TranscodePool(silentLog, confinement);
+    const pool = new TranscodePool(silentLog, new Slices(systemClock), confinement);
     const messages: FromChild[] = [];
     let exited: string | null = null;
     const child = pool.take({

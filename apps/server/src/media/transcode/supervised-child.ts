@@ -28,19 +28,20 @@ export interface SupervisedChildSettings {
 export class SupervisedChild {
   readonly #settings: SupervisedChildSettings;
   #child: TranscodeChild | null = null;
+  /** Also when it has ended. */
+  #newest: TranscodeChild | null = null;
   #restart: Timer | null = null;
   #failures = 0;
   #startedAt = 0;
-  #pid = 0;
   #work = new ChildWork(0);
 
   constructor(settings: SupervisedChildSettings) {
     this.#settings = settings;
   }
 
-  /** The pid of the newest child; 0 before the first. */
+  /** The pid of the newest child; 0 before it has one. */
   get pid(): number {
-    return this.#pid;
+    return this.#newest?.pid ?? 0;
   }
 
   get isRunning(): boolean {
@@ -82,7 +83,7 @@ export class SupervisedChild {
     this.#child = child;
     this.#startedAt = this.#settings.clock.monotonic();
     this.#work = new ChildWork(this.#failures);
-    this.#pid = child.pid;
+    this.#newest = child;
   }
 
   /** Ends the child; no other follows. */
