@@ -64,7 +64,10 @@ const MAX_SEAL_MS = 10_000;
 
 export interface MediaPlaneSettings
   extends Omit<PlaybackSettings, "live" | "copies" | "children">,
-    Omit<HubSettings, "memory" | "takeover" | "recordingRoom" | "makeSlate" | "createRecorder" | "createDvr"> {
+    Omit<
+      HubSettings,
+      "slices" | "memory" | "takeover" | "recordingRoom" | "makeSlate" | "createRecorder" | "createDvr"
+    > {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   /** What viewers can go back to in sessions that are not recorded. The same disk. */
@@ -108,7 +111,7 @@ export class MediaPlane implements HeldSessions {
   readonly #disk: SpoolDisk;
   readonly #dvrSpool: DvrSpool;
   readonly #sealer: SpanSealer;
-  /** Sessions that go on after a restart take turns. */
+  /** Publishers that begin, and sessions that go on after a restart, take turns. */
   readonly #slices: Slices;
   readonly #windows: WindowKeeper;
   readonly #closing = new AbortController();
@@ -127,6 +130,7 @@ export class MediaPlane implements HeldSessions {
     this.#windows = new WindowKeeper(log, store);
     this.#hub = new Hub({
       ...settings,
+      slices: this.#slices,
       memory: this.memory,
       takeover: others && copies && new Handover({ clock, log, others, copies }),
       recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),

@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import type { Slices } from "../../platform/slices.ts";
 import type { PublishGrant, SessionStart } from "../../ports/index.ts";
 import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { LiveSession } from "./live-session.ts";
@@ -19,6 +20,7 @@ const MAX_CONFIG_BYTES = 64 * 1024;
 export interface HubPublicationSettings {
   readonly clock: Clock;
   readonly log: Log;
+  readonly slices: Slices;
   /** Makes it the owner; null if it may not be. */
   readonly begin: () => Promise<SessionStart | null>;
   readonly grant: PublishGrant;
@@ -114,7 +116,7 @@ export class HubPublication implements Publication {
   }
 
   async #begin(): Promise<void> {
-    const { begin, log, publisher } = this.#settings;
+    const { begin, log, slices, publisher } = this.#settings;
     let start: SessionStart | null;
     try {
       start = await begin();
@@ -123,7 +125,7 @@ export class HubPublication implements Publication {
       this.#settings.onEndedEarly("source-lost", "could not start a session");
       return this.refuse("The server could not begin a session. Try again in a moment.", true);
     }
-    if (this.#state !== "beginning") {
+    if (!this.#isBeginning) {
       if (start) this.#settings.onEndedEarly("clean-stop", "let go while the session was being begun");
       return;
     }
@@ -148,6 +150,9 @@ export class HubPublication implements Publication {
         publisher.close(reason);
       },
     });
+    // The first publisher of a process stops the event loop for 10 ms here, and for as long again with its first packets.
+    await slices.turn();
+    if (!this.#isBeginning) return;
     this.#state = "live";
     try {
       this.#sendEarly(this.#session);
@@ -165,6 +170,10 @@ export class HubPublication implements Publication {
       if ("config" in item) session.track(item);
       else session.packet(item);
     }
+  }
+
+  get #isBeginning(): boolean {
+    return this.#state === "beginning";
   }
 
   get #isLive(): boolean {

@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../platform/log.ts";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
+import { Slices } from "../../platform/slices.ts";
 import type { PublishGrant } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Publication } from "../packet.ts";
@@ -26,6 +28,7 @@ beforeEach(() => {
     clock,
     log: silentLog,
     publishGate: gate,
+    slices: new Slices(clock),
     eventSink: log,
     memory: openMediaMemory(),
     reconnectWindowMs: WINDOW_MS,
@@ -65,7 +68,10 @@ async function send({ publication }: Broadcast, shape: SourceShape): Promise<voi
   }
 }
 
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** A publisher that begins has a turn of the event loop of its own. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await setImmediate();
+}
 const ended = () => log.of("source-ended").map(({ why, epoch }) => [why, epoch]);
 const session = () => hub.sessionOf("playstream1");
 const lastMsn = () => session()?.outputs.renditions[0]?.newestPart?.msn;
@@ -99,6 +105,22 @@ describe("a publisher", () => {
     open();
     await settled();
     expect(session()?.outputs.renditions[0]?.open?.parts).toHaveLength(2);
+  });
+
+  test("that stops in the turn before its session gets its first packets has them in it", async () => {
+    let open = () => {};
+    gate.hold = new Promise((resolve) => {
+      open = resolve;
+    });
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    open();
+    while (!session()) await Promise.resolve();
+    expect(session()?.bytesReceived).toBe(0);
+    broadcast.publication.end("clean-stop", "FCUnpublish");
+    await settled();
+    expect(session()?.isFinished).toBe(true);
+    expect(log.of("segment-closed").length).toBe(2);
   });
 
   test("that stops on purpose ends the session at once, with the end of the list", async () => {

@@ -1,4 +1,5 @@
 import type { Timer } from "../../platform/clock.ts";
+import type { Slices } from "../../platform/slices.ts";
 import type {
   HeldSession,
   PublishGate,
@@ -57,6 +58,8 @@ export interface Takeover {
 
 export interface HubSettings extends Pick<LiveSessionSettings, NodeSetting> {
   readonly publishGate: PublishGate;
+  /** Publishers that begin take turns. */
+  readonly slices: Slices;
   readonly memory: MediaMemory;
   readonly createRecorder: (
     grant: PublishGrant,

@@ -3,6 +3,7 @@ import { systemClock as clock } from "../../platform/clock.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Listener } from "../../platform/listener.ts";
 import { silentLog as log } from "../../platform/log.ts";
+import { Slices } from "../../platform/slices.ts";
 import type { PublishGate } from "../../ports/index.ts";
 import { Hub } from "../hub/hub.ts";
 import { publishSettings, RtmpServer } from "../ingest/index.ts";
@@ -73,6 +74,7 @@ const hub = new Hub({
   clock,
   log,
   publishGate: gate,
+  slices: new Slices(clock),
   eventSink: { report: () => {}, countViewers: () => {}, settle: async () => true, lost: 0 },
   memory,
   reconnectWindowMs: 1000,
