@@ -144,7 +144,7 @@ async function endOfRung({ db, sessionId, rendition, first, last }: Rows): Promi
   return isCutShort ? null : Number(end);
 }
 
-/** Numbers read at once: a few milliseconds of the event loop. A limit on rows would let a database without statistics join the whole day for each page. */
+/** Numbers read at once: a millisecond of the event loop. A limit on rows would let a database without statistics join the whole day for each page. */
 const PAGE = 250;
 
 interface Rows extends SegmentRange {
