@@ -114,8 +114,11 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
     return this.#writing;
   }
 
+  /** Writes what waits now. What comes meanwhile is for the next time: to a slow database more always comes, and who settles would wait for ever. */
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#dropped.size > 0) {
+    const newest = this.#waiting.at(-1);
+    const isToDo = () => (newest ? this.#waiting.includes(newest) : this.#dropped.size > 0);
+    while (isToDo()) {
       const batch = this.#waiting.slice(0, this.#singly > 0 ? 1 : BATCH);
       const dropped = this.#dropped;
       this.#dropped = new Map();
