@@ -196,8 +196,9 @@ class PooledConnection implements PostgresPoolClient {
     const name = this.#nameOf(text, parameters);
     const statement = { text, values: [...parameters], ...(name !== undefined && { name }) };
     return new Promise((resolve, reject) => {
-      const unanswered = () => reject(new Error("no answer to a statement"));
-      const limit = maxStatementMs > 0 ? setTimeout(unanswered, maxStatementMs + ANSWER_MARGIN_MS) : undefined;
+      const ms = maxStatementMs + ANSWER_MARGIN_MS;
+      const unanswered = () => reject(new Error(`no answer to a statement within ${ms} ms`));
+      const limit = maxStatementMs > 0 ? setTimeout(unanswered, ms) : undefined;
       this.#client.query<R>(statement, (error, result) => {
         clearTimeout(limit);
         if (error) reject(error);

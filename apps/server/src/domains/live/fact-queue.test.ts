@@ -85,6 +85,20 @@ it("who settles waits for what was told before, and not for what is told while a
   expect(written.length).toBeLessThan(5);
 });
 
+it("who settles waits for all that was told before, also where a full queue drops the newest of it meanwhile", async () => {
+  const written: MediaFact[] = [];
+  const ended: MediaFact = { type: "source-ended", ...at, why: "source-lost", reason: "gone", lastPacketAt: 0 };
+  const { queue } = queueOf(async (facts) => {
+    // One fact at a time is written, so that the others still wait.
+    if (facts.length > 1) throw Object.assign(new Error("refused"), { code: "22000" });
+    written.push(...facts);
+    if (written.length === 1) queue.report(metrics(2));
+  }, 3);
+  for (const fact of [back, ended, metrics(1)]) queue.report(fact);
+  await expect(queue.settle()).resolves.toBe(true);
+  expect(written.slice(0, 2)).toEqual([back, ended]);
+});
+
 it("a full queue drops telemetry first, tells how much, and keeps the publisher's changes", async () => {
   const write = vi.fn<Write>(async () => {});
   const { queue } = queueOf(write, 3);

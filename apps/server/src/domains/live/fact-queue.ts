@@ -77,10 +77,16 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   }
 
   async settle(): Promise<boolean> {
-    const newest = this.#waiting.at(-1);
+    const isOfNow = this.#waitingNow();
     await this.flush();
     // What is reported after the end is not written.
-    return !this.#closed && (newest === undefined || !this.#waiting.includes(newest));
+    return !this.#closed && !isOfNow();
+  }
+
+  /** Returns whether any of the facts that wait now still does. They leave in order, whichever of them a full queue drops. */
+  #waitingNow(): () => boolean {
+    const facts = new Set(this.#waiting);
+    return () => this.#waiting[0] !== undefined && facts.has(this.#waiting[0]);
   }
 
   /** Flush for the last time and accept no more. */
@@ -116,9 +122,10 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
 
   /** Writes what waits now. What comes meanwhile is for the next time: to a slow database more always comes, and who settles would wait for ever. */
   async #drain(): Promise<void> {
-    const newest = this.#waiting.at(-1);
-    const isToDo = () => (newest ? this.#waiting.includes(newest) : this.#dropped.size > 0);
-    while (isToDo()) {
+    const isOfNow = this.#waitingNow();
+    let onlyDropped = this.#waiting.length === 0 && this.#dropped.size > 0;
+    while (isOfNow() || onlyDropped) {
+      onlyDropped = false;
       const batch = this.#waiting.slice(0, this.#singly > 0 ? 1 : BATCH);
       const dropped = this.#dropped;
       this.#dropped = new Map();

@@ -72,6 +72,14 @@ async function send({ publication }: Broadcast, shape: SourceShape): Promise<voi
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await setImmediate();
 }
+
+/** Sessions are not begun in the database until the returned function is called. */
+function holdBegin(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate.hold = promise;
+  return resolve;
+}
+
 const ended = () => log.of("source-ended").map(({ why, epoch }) => [why, epoch]);
 const session = () => hub.sessionOf("playstream1");
 const lastMsn = () => session()?.outputs.renditions[0]?.newestPart?.msn;
@@ -95,10 +103,7 @@ describe("a publisher", () => {
   });
 
   test("loses nothing while its session is being begun in the database", async () => {
-    let open = () => {};
-    gate.hold = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = holdBegin();
     const broadcast = publish();
     await send(broadcast, { seconds: 1 });
     expect(session()).toBeUndefined();
@@ -108,10 +113,7 @@ describe("a publisher", () => {
   });
 
   test("that stops in the turn before its session gets its first packets has them in it", async () => {
-    let open = () => {};
-    gate.hold = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = holdBegin();
     const broadcast = publish();
     await send(broadcast, { seconds: 3 });
     open();
@@ -163,10 +165,7 @@ describe("a publisher", () => {
   });
 
   test("lets its publisher wait while it is being begun, and keeps no more than 8 MiB and a packet of it", async () => {
-    let begin = () => {};
-    gate.hold = new Promise((resolve) => {
-      begin = resolve;
-    });
+    const begin = holdBegin();
     const { publication, publisher } = publish();
     publication.track(VIDEO);
     const send = (frame: number) =>
@@ -451,10 +450,7 @@ describe("a stream that is stopped", () => {
   });
 
   test("while its session is being begun leaves none behind as live", async () => {
-    let open = () => {};
-    gate.hold = new Promise((resolve) => {
-      open = resolve;
-    });
+    const open = holdBegin();
     await send(publish(), { seconds: 0.1 });
     hub.stop("stream-1", "terminated");
     open();
