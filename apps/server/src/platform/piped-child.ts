@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
-import type { Duplex, Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
 import { frameTaker } from "./pipe-frames.ts";
@@ -34,6 +34,8 @@ export interface ProcessEnd {
   readonly killedBy: NodeJS.Signals | null;
 }
 
+type Pipes = readonly [null?, null?, null?, Writable?, Readable?];
+
 /**
  * Start a program of ours that talks over two pipes, 3 and 4. It gets nothing of this process's environment, which holds secrets. Two arenas of glibc's allocator save a
  * media process tens of megabytes.
@@ -46,12 +48,13 @@ export function startPipedChild({ program, prefix = [], files = [] }: PipedProgr
     env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe", ...files],
   });
-  const [, , , input, output] = child.stdio as [null, null, null, Duplex, Readable];
-  // The end of the process follows a broken pipe, and tells.
-  for (const pipe of [input, output]) pipe.on("error", () => {});
   const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
   // Not "once": a failed kill is reported as another error.
   child.on("error", ({ message }) => resolve({ reason: `does not start: ${message}`, code: null, killedBy: null }));
+  // Node makes no pipes where no file descriptor is left for them.
+  const [, , , input = new PassThrough(), output = new PassThrough()] = (child.stdio ?? []) as Pipes;
+  // The end of the process follows a broken pipe, and tells.
+  for (const pipe of [input, output]) pipe.on("error", () => {});
   // Not "exit": its last messages may still be in the pipe.
   child.once("close", (code, killedBy) =>
     resolve({ reason: `ended with ${killedBy ?? `code ${code}`}`, code, killedBy }),

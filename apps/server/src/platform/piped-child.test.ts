@@ -1,0 +1,28 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, test } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "weir-piped-child-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** In a process that has this many file descriptors and uses all of them. */
+const LIMITED = 'ulimit -n 64 && exec "$0" "$@"';
+
+test("a process without free file descriptors is told that its child does not start, and goes on", async () => {
+  const script = join(folder, "starts.ts");
+  const code = `
+    import { openSync } from "node:fs";
+    import { startPipedChild } from ${JSON.stringify(new URL("./piped-child.ts", import.meta.url).href)};
+    try { for (;;) openSync("/dev/null"); } catch {}
+    const { ended, input } = startPipedChild({ program: "never.ts" });
+    input.write("for nobody");
+    const { reason } = await ended;
+    await new Promise(setImmediate);
+    console.log(reason);`;
+  writeFileSync(script, code);
+  const { stdout } = await promisify(execFile)("/bin/sh", ["-c", LIMITED, process.execPath, script]);
+  expect(stdout).toMatch(/does not start: .*EMFILE/);
+});
