@@ -45,19 +45,20 @@ export function startPostgresProcess({ program, args, env, user, onLine }: Postg
     env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC", ...env },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
-  for (const output of [child.stdout, child.stderr]) if (output) createInterface({ input: output }).on("line", onLine);
-  const lifeline = child.stdio[3] as Duplex;
-  lifeline.on("error", () => {});
   const exited = new Promise<number | null>((resolve) => {
     child.on("error", (error) => {
       onLine(`FATAL:  ${error.message}`);
       resolve(null);
     });
     child.once("exit", (code) => {
-      lifeline.end("exited\n");
+      lifeline?.end("exited\n");
       resolve(code);
     });
   });
+  for (const output of [child.stdout, child.stderr]) if (output) createInterface({ input: output }).on("line", onLine);
+  // Node makes no pipes where no file descriptor is left for them.
+  const lifeline = child.stdio?.[3] as Duplex | undefined;
+  lifeline?.on("error", () => {});
   return {
     exited,
     stop: (clock) =>
