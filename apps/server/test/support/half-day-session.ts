@@ -45,6 +45,9 @@ export async function startHalfDaySession(weir: WeirProcess, hours = 12): Promis
   await weir.restart();
   await broadcast.publish();
   await broadcast.untilState("live");
+  // It is live as soon as the broadcaster is let in, and has a list with its first keyframe.
+  const list = async () => (await fetch(`${broadcast.hlsUrl}?dvr=1`)).text();
+  await expect.poll(list, { timeout: 30_000, interval: 200 }).toContain("#EXT-X-STREAM-INF");
   return broadcast;
 }
 
