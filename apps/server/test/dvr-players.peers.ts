@@ -19,8 +19,8 @@ const WATCHED_PICTURES = { hls: 0, shaka: PICTURES_PER_SECOND, shaka5: 0 } as co
 const MAX_PICTURES_EARLY = 1.1;
 /** A player plays on while its picture is read. */
 const MAX_PICTURES_LATE = 3;
-/** Without low latency a player takes its place behind the newest segment in its list, of 2 s. */
-const MAX_MORE_LATENCY_MS = { hls: 1_000, shaka: 1_000, shaka5: 2_000 } as const;
+/** shaka-player stays where it came to, which differs from time to time: by up to 0.8 s in 35 runs of low latency, and by a segment of 2 s without. */
+const MAX_MORE_LATENCY_MS = { hls: 1_000, shaka: 1_500, shaka5: 2_000 } as const;
 const LIMIT_MS = 600_000;
 
 const arena = openArena({ env: HALF_DAY_ENV, isLarge: true });
