@@ -29,8 +29,6 @@ export class StoredThings implements AsyncDisposable {
       secretAccessKey: env.WEIR_S3_SECRET_ACCESS_KEY,
       service: "s3",
       region: "us-east-1",
-      // A 500 is to be tried again, as any client of S3 does: the test server answers with one where a file goes while it lists.
-      retries: 3,
     });
   }
 

@@ -1,8 +1,10 @@
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import S3rver from "s3rver";
 import { Secret } from "../secret.ts";
 import { makeTestFolder } from "../test-folder-rig.ts";
 import type { S3Settings } from "./s3-client.ts";
+import { storeWholeObjects } from "./s3-test-store.ts";
 
 const BUCKET = "weir-test";
 /** The id of its only access key, and its secret. */
@@ -23,10 +25,13 @@ export interface S3TestServer {
 }
 
 export async function startS3TestServer(): Promise<S3TestServer> {
-  const directory = makeTestFolder("s3");
+  const folder = makeTestFolder("s3");
+  const [directory, incoming] = [join(folder, "buckets"), join(folder, "incoming")];
+  await Promise.all([mkdir(directory), mkdir(incoming)]);
   const run = async (port: number) => {
     const buckets = [{ name: BUCKET, configs: [] }];
     const server = new S3rver({ address: "127.0.0.1", port, silent: true, directory, configureBuckets: buckets });
+    storeWholeObjects(server, incoming);
     return { server, port: (await server.run()).port };
   };
   const first = await run(0);
@@ -58,7 +63,7 @@ export async function startS3TestServer(): Promise<S3TestServer> {
     },
     async close() {
       await stop();
-      await rm(directory, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
