@@ -1,5 +1,5 @@
 import pg from "pg";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ChannelListener } from "./channel-listener.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { silentLog } from "./log.ts";
@@ -50,6 +50,28 @@ test("while the database is away one connection at a time is tried, and one is l
   } finally {
     await listener.close();
     await other.end();
+    await rows.drop();
+  }
+});
+
+test("subscriptions that begin and end at once ask one after the other, as pg wants", async () => {
+  const rows = await createTestDatabase("template0");
+  const client = new pg.Client(rows.address);
+  const inFlight = { now: 0, most: 0, asked: 0 };
+  const query = client.query.bind(client) as (text: string) => Promise<unknown>;
+  vi.spyOn(client, "query").mockImplementation(async (text: string) => {
+    inFlight.asked++;
+    inFlight.most = Math.max(inFlight.most, ++inFlight.now);
+    return query(text).finally(() => inFlight.now--);
+  });
+  const listener = new ChannelListener(() => client, systemClock, silentLog);
+  try {
+    const begun = await Promise.all(["a", "b", "c"].map((channel) => listener.listen(channel, handler)));
+    await Promise.all(begun.map((subscription) => subscription.close()));
+    expect(inFlight.asked).toBeGreaterThanOrEqual(6);
+    expect(inFlight.most).toBe(1);
+  } finally {
+    await listener.close();
     await rows.drop();
   }
 });

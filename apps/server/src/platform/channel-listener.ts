@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { Clock } from "./clock.ts";
+import { Turns } from "./limits/turns.ts";
 import type { Log } from "./log.ts";
 import { BackOff, sleep } from "./retry.ts";
 
@@ -26,6 +27,8 @@ export class ChannelListener {
   readonly #log: Log;
   readonly #channels = new Map<string, Set<ChannelHandler>>();
   #client: Promise<pg.Client> | null = null;
+  /** Of statements: pg warns of those that wait in a client, and will refuse them. A few: each subscription has one at a time. */
+  readonly #turns = new Turns({ atATime: 1 });
   #isClosed = false;
 
   constructor(connect: () => pg.Client, clock: Clock, log: Log) {
@@ -99,7 +102,7 @@ export class ChannelListener {
   /** If a connection fails here or does not answer, it is ended so that another takes its place. */
   async #ask(client: pg.Client, text: string): Promise<void> {
     try {
-      await client.query(text);
+      await this.#turns.run(() => client.query(text));
     } catch (error) {
       void client.end().catch(() => {});
       throw error;

@@ -46,6 +46,8 @@ export class HubPublication implements Publication {
   readonly #tracks = new Map<Track["id"], Track>();
   #early: (SourcePacket | Track)[] = [];
   #earlyBytes = 0;
+  /** Of the early ones. */
+  #sent = 0;
   readonly #pace = new SourcePace();
   #pendingEnd: { readonly why: PublicationEnd; readonly reason: string } | null = null;
 
@@ -150,34 +152,33 @@ export class HubPublication implements Publication {
         publisher.close(reason);
       },
     });
-    // The first publisher of a process stops the event loop for 10 ms here, and for as long again with its first packets.
-    await slices.turn();
+    const send = (item: Track | SourcePacket): void => ("config" in item ? session.track(item) : session.packet(item));
+    try {
+      // The first publisher of a process stops the event loop for 10 ms above, and for as long again with its first packets.
+      await slices.forEach(this.#unsent(), send, { lookEvery: 1 });
+      // What the last of them brought along.
+      for (const item of this.#unsent()) send(item);
+    } catch (error) {
+      session.fail(error);
+    }
     if (!this.#isBeginning) return;
     this.#state = "live";
-    try {
-      this.#sendEarly(this.#session);
-    } catch (error) {
-      this.#session.fail(error);
-    }
+    this.#early = [];
     if (this.#pendingEnd) this.end(this.#pendingEnd.why, this.#pendingEnd.reason);
   }
 
-  #sendEarly(session: LiveSession): void {
-    const early = this.#early;
-    this.#early = [];
-    for (const item of early) {
-      if (!this.#isLive) return;
-      if ("config" in item) session.track(item);
-      else session.packet(item);
+  /** Also what comes while it is sent. */
+  *#unsent(): Generator<Track | SourcePacket> {
+    while (this.#isBeginning) {
+      const item = this.#early[this.#sent];
+      if (!item) return;
+      this.#sent++;
+      yield item;
     }
   }
 
   get #isBeginning(): boolean {
     return this.#state === "beginning";
-  }
-
-  get #isLive(): boolean {
-    return this.#state === "live";
   }
 
   #close(): void {

@@ -10,8 +10,10 @@ import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHEST
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { Hub } from "./hub.ts";
+import type { LiveSession } from "./live-session.ts";
 
 const WINDOW_MS = 30_000;
+const LATE_TICKS = 90_000 * 2;
 
 let clock: ManualClock;
 let gate: FakePublishGate;
@@ -110,6 +112,32 @@ describe("a publisher", () => {
     open();
     await settled();
     expect(session()?.outputs.renditions[0]?.open?.parts).toHaveLength(2);
+  });
+
+  test("whose early packets take long gives others a turn after each, and what comes meanwhile follows them", async () => {
+    const open = holdBegin();
+    const broadcast = publish();
+    await send(broadcast, { seconds: 1 });
+    open();
+    while (!session()) await Promise.resolve();
+    const live = session() as LiveSession;
+    const [turns, sent]: [number[], number[]] = [[], []];
+    let turn = 0;
+    const packet = live.packet.bind(live);
+    vi.spyOn(live, "packet").mockImplementation((next) => {
+      packet(next);
+      turns.push(turn);
+      sent.push(next.dts);
+      // Longer than a slice.
+      clock.advance(6);
+      if (sent.length === 3) broadcast.publication.packet({ ...next, dts: LATE_TICKS, pts: LATE_TICKS });
+    });
+    while (sent.at(-1) !== LATE_TICKS) {
+      await setImmediate();
+      turn++;
+    }
+    expect(sent.length).toBeGreaterThan(30);
+    expect(new Set(turns).size).toBe(turns.length);
   });
 
   test("that stops in the turn before its session gets its first packets has them in it", async () => {
