@@ -148,6 +148,8 @@ export class HubPublication implements Publication {
         return publisher.leftOut;
       },
       close: (reason) => {
+        // The rest of what came early is not sent any more.
+        if (this.#isBeginning) this.#state = "live";
         this.end("source-lost", reason);
         publisher.close(reason);
       },

@@ -140,6 +140,21 @@ describe("a publisher", () => {
     expect(new Set(turns).size).toBe(turns.length);
   });
 
+  test("whose session ends with an early packet sends none of the others, and is told", async () => {
+    const open = holdBegin();
+    const broadcast = publish();
+    await send(broadcast, { seconds: 1 });
+    open();
+    while (!session()) await Promise.resolve();
+    const live = session() as LiveSession;
+    const packet = vi.spyOn(live, "packet").mockImplementation(() => live.fail(new Error("not processed")));
+    await settled();
+    await settled();
+    expect(packet).toHaveBeenCalledTimes(1);
+    expect(broadcast.publisher.closedWith).toBe("The server could not process this stream. Its log says why.");
+    expect(ended()).toEqual([["clean-stop", 1]]);
+  });
+
   test("that stops in the turn before its session gets its first packets has them in it", async () => {
     const open = holdBegin();
     const broadcast = publish();

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import crypto, { type CipherKey, createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -28,12 +28,26 @@ interface Store {
   copyObject: Operation;
 }
 
+const { createCipheriv } = crypto;
+
+/**
+ * S3rver names the next page of a list by DES, which OpenSSL 3 no longer has: it answers every list of more than 1,000 objects with 500. Triple DES with one key
+ * three times is DES.
+ */
+function bringBackDes(): void {
+  crypto.createCipheriv = ((name: string, key: CipherKey, ...rest: [never]) =>
+    name === "des"
+      ? createCipheriv("des-ede3-cbc", Buffer.concat([key, key, key] as Buffer[]), ...rest)
+      : createCipheriv(name, key, ...rest)) as typeof createCipheriv;
+}
+
 /**
  * Makes the objects of a test server appear whole and at once, as those of S3 do. S3rver writes them in place, and walks through folders while others remove
  * from them: of 400 lists beside writes and deletes 60 failed, and the write of an object whose folder was just removed ended the process. `incoming`: a
  * folder of the same file system.
  */
 export function storeWholeObjects(server: S3rver, incoming: string): void {
+  bringBackDes();
   const { store } = server as unknown as { readonly store: Store };
   const turns = new Turns({ atATime: 1 });
   const takeTurns = (act: Operation): Operation => {
