@@ -1,5 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -150,6 +152,28 @@ test("a database that is not there is named without the password, and waiting fo
   expect(lines[0]).toMatch(/^waiting for the database at 127\.0\.0\.1:1: connect ECONNREFUSED/);
   stop.abort();
   await refused;
+});
+
+test("a database whose connections end while it starts is waited for", async () => {
+  let [ended, isUp] = [0, false];
+  const front = createServer((socket) => {
+    socket.on("error", () => {});
+    if (isUp) {
+      const database = connect(join(rows.address.host, `.s.PGSQL.${rows.address.port}`));
+      database.on("error", () => socket.destroy());
+      return void database.pipe(socket).pipe(database);
+    }
+    ended++;
+    socket.once("data", () => socket.end());
+  });
+  await once(front.listen(0, "127.0.0.1"), "listening");
+  const { port } = front.address() as AddressInfo;
+  const url = new Secret(`postgres://${rows.address.user}@127.0.0.1:${port}/${rows.address.database}`);
+  const opened = openDatabase(url, silentLog, systemClock);
+  await expect.poll(() => ended).toBeGreaterThan(1);
+  isUp = true;
+  await (await opened).close();
+  front.close();
 });
 
 test("a database that refuses us is an error without the password", async () => {

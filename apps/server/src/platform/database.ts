@@ -26,8 +26,12 @@ const LANES = {
   jobs: { maxConnections: 1, closesFailed: true },
 };
 const MAX_LISTEN_MS = 5_000;
-/** A lost connection, as opposed to an answer of the server: worth retrying while a database is starting. */
-const NOT_YET = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "57P03"]);
+/** A lost connection, as opposed to an answer of the server, and that it starts or ends: worth retrying while a database is starting. */
+const NOT_YET = new Set(
+  "ECONNREFUSED ECONNRESET EPIPE ENOENT ENOTFOUND EAI_AGAIN ETIMEDOUT 57P01 57P02 57P03".split(" "),
+);
+/** The same in words, where `pg` and the pool have no code. */
+const LOST = /^(Connection terminated|timeout exceeded when trying to connect|no answer to a statement)/;
 /** A database server in the same compose file or cluster may need this long. */
 const REACHED_WITHIN_MS = 30_000;
 /** PostgreSQL refuses 8,000 bytes and more. */
@@ -170,7 +174,8 @@ async function reach<Schema>(db: Kysely<Schema>, place: string | null, { clock, 
       return;
     } catch (error) {
       const { code, message } = (error instanceof DatabaseAway ? error.cause : error) as Error & { code?: string };
-      if (!NOT_YET.has(code ?? "") || clock.monotonic() > deadline) {
+      const isLost = NOT_YET.has(code ?? "") || LOST.test(message);
+      if (!isLost || clock.monotonic() > deadline) {
         await db.destroy();
         throw new StartupError(
           `cannot use the database: ${message || code}; check DATABASE_URL and that the server runs`,
