@@ -82,6 +82,16 @@ function holdBegin(): () => void {
   return resolve;
 }
 
+/** A publisher whose session has begun, and has none of its packets yet. */
+async function publishEarly(seconds: number): Promise<{ readonly broadcast: Broadcast; readonly live: LiveSession }> {
+  const open = holdBegin();
+  const broadcast = publish();
+  await send(broadcast, { seconds });
+  open();
+  while (!session()) await Promise.resolve();
+  return { broadcast, live: session() as LiveSession };
+}
+
 const ended = () => log.of("source-ended").map(({ why, epoch }) => [why, epoch]);
 const session = () => hub.sessionOf("playstream1");
 const lastMsn = () => session()?.outputs.renditions[0]?.newestPart?.msn;
@@ -115,12 +125,7 @@ describe("a publisher", () => {
   });
 
   test("whose early packets take long gives others a turn after each, and what comes meanwhile follows them", async () => {
-    const open = holdBegin();
-    const broadcast = publish();
-    await send(broadcast, { seconds: 1 });
-    open();
-    while (!session()) await Promise.resolve();
-    const live = session() as LiveSession;
+    const { broadcast, live } = await publishEarly(1);
     const [turns, sent]: [number[], number[]] = [[], []];
     let turn = 0;
     const packet = live.packet.bind(live);
@@ -141,12 +146,7 @@ describe("a publisher", () => {
   });
 
   test("whose session ends with an early packet sends none of the others, and is told", async () => {
-    const open = holdBegin();
-    const broadcast = publish();
-    await send(broadcast, { seconds: 1 });
-    open();
-    while (!session()) await Promise.resolve();
-    const live = session() as LiveSession;
+    const { broadcast, live } = await publishEarly(1);
     const packet = vi.spyOn(live, "packet").mockImplementation(() => live.fail(new Error("not processed")));
     await settled();
     await settled();
@@ -156,12 +156,8 @@ describe("a publisher", () => {
   });
 
   test("that stops in the turn before its session gets its first packets has them in it", async () => {
-    const open = holdBegin();
-    const broadcast = publish();
-    await send(broadcast, { seconds: 3 });
-    open();
-    while (!session()) await Promise.resolve();
-    expect(session()?.bytesReceived).toBe(0);
+    const { broadcast, live } = await publishEarly(3);
+    expect(live.bytesReceived).toBe(0);
     broadcast.publication.end("clean-stop", "FCUnpublish");
     await settled();
     expect(session()?.isFinished).toBe(true);
