@@ -26,7 +26,7 @@ const LANES = {
   jobs: { maxConnections: 1, closesFailed: true },
 };
 const MAX_LISTEN_MS = 5_000;
-/** A lost connection, as opposed to an answer of the server, and that it starts or ends: worth retrying while a database is starting. */
+/** The connection was lost, or the server says that it starts or ends: worth retrying while a database is starting. */
 const NOT_YET = new Set(
   "ECONNREFUSED ECONNRESET EPIPE ENOENT ENOTFOUND EAI_AGAIN ETIMEDOUT 57P01 57P02 57P03".split(" "),
 );

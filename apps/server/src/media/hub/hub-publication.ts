@@ -66,7 +66,7 @@ export class HubPublication implements Publication {
     }
     if (this.#state === "live") this.#session?.track(track);
     else if (this.#state === "waiting") this.#tracks.set(track.id, track);
-    else if (this.#state === "beginning") this.#early.push(track);
+    else if (this.#state === "beginning") this.#keep(track, byteLength);
   }
 
   /** Its media has not begun. */
@@ -92,8 +92,13 @@ export class HubPublication implements Publication {
       this.#early = [...this.#tracks.values()];
       void this.#begin();
     }
-    this.#early.push(packet);
-    this.#earlyBytes += packet.data.byteLength;
+    this.#keep(packet, packet.data.byteLength);
+  }
+
+  /** Until the session has begun. */
+  #keep(item: SourcePacket | Track, bytes: number): void {
+    this.#early.push(item);
+    this.#earlyBytes += bytes;
     if (this.#earlyBytes > MAX_UNASKED_BYTES)
       this.refuse("The source sends faster than the stream can begin. Send in real time (with ffmpeg: -re).");
   }

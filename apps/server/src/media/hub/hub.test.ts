@@ -155,6 +155,15 @@ describe("a publisher", () => {
     expect(ended()).toEqual([["clean-stop", 1]]);
   });
 
+  test("that repeats its configuration without end while its session is being begun is refused", async () => {
+    holdBegin();
+    const broadcast = publish();
+    await send(broadcast, { seconds: 0.1 });
+    const config = Buffer.alloc(64 * 1024);
+    for (let n = 0; n < 520; n++) broadcast.publication.track({ ...VIDEO, config });
+    expect(broadcast.publisher.closedWith).toContain("faster than the stream can begin");
+  });
+
   test("that stops in the turn before its session gets its first packets has them in it", async () => {
     const { broadcast, live } = await publishEarly(3);
     expect(live.bytesReceived).toBe(0);
