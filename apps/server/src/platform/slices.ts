@@ -5,6 +5,12 @@ const SLICE_MS = 5;
 /** Items between two checks of the clock, unless each is long itself. */
 const LOOK_EVERY = 16;
 
+interface SliceOptions {
+  readonly lookEvery?: number;
+  /** The first slice belongs to the turn that asks: for what somebody waits for, and is mostly short. */
+  readonly startsNow?: boolean;
+}
+
 /** Runs work that would block the event loop for too long in slices, one per turn of the loop. With several jobs, the jobs take turns. */
 export class Slices {
   readonly #clock: Clock;
@@ -17,9 +23,9 @@ export class Slices {
   async forEach<Item>(
     items: Iterable<Item>,
     visit: (item: Item) => void,
-    { lookEvery = LOOK_EVERY }: { readonly lookEvery?: number } = {},
+    { lookEvery = LOOK_EVERY, startsNow = false }: SliceOptions = {},
   ): Promise<void> {
-    await this.turn();
+    if (!startsNow) await this.turn();
     let until = this.#clock.monotonic() + SLICE_MS;
     let visited = 0;
     for (const item of items) {

@@ -74,8 +74,10 @@ export class Playback {
     const shelf = new ArchiveShelf(clock, catalogue, store);
     this.#shelf = shelf;
     const stored = new StoredDelivery(store, shelf, bytes);
-    const dvr = new DvrDelivery({ catalogue, shelf, slices: new Slices(clock), maxReads: settings.maxReads });
-    this.#hls = new HlsDelivery(clock, log, new NearSources(settings.live, settings.copies), stored, dvr);
+    const slices = new Slices(clock);
+    const dvr = new DvrDelivery({ catalogue, shelf, slices, maxReads: settings.maxReads });
+    const live = new NearSources(settings.live, settings.copies);
+    this.#hls = new HlsDelivery({ clock, log, slices, live, stored, dvr });
     this.#stills = new StillDelivery({ ...settings, shelf });
     this.#protocols = [this.#hls, new Mp4Delivery(shelf, bytes), this.#stills];
   }

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import { onceClosed } from "../../../platform/http/once-closed.ts";
 import type { Log } from "../../../platform/log.ts";
+import type { Slices } from "../../../platform/slices.ts";
 import { DVR_I_FRAMES, DVR_PLAYLIST, type SessionDvr } from "../../dvr/session-dvr.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import type { InitSegment } from "../../packaging/live-segment.ts";
@@ -40,6 +41,15 @@ import type { StoredDelivery } from "./stored-delivery.ts";
  */
 const QUIET_TARGET_DURATIONS = 0.5;
 
+export interface HlsDeliverySettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly slices: Slices;
+  readonly live: LiveSources;
+  readonly stored: StoredDelivery;
+  readonly dvr: DvrDelivery;
+}
+
 /**
  * HLS of live sessions, from memory, and of stored media. Everything except waiting happens within the request's own event loop turn, unless another
  * process must be asked for the session.
@@ -54,13 +64,13 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
   readonly #dvr: DvrDelivery;
   readonly #waits: PlaylistWaits;
 
-  constructor(clock: Clock, log: Log, live: LiveSources, stored: StoredDelivery, dvr: DvrDelivery) {
+  constructor({ clock, log, slices, live, stored, dvr }: HlsDeliverySettings) {
     this.#dvr = dvr;
     this.#clock = clock;
     this.#log = log;
     this.#sources = live;
     this.#stored = stored;
-    this.#waits = new PlaylistWaits(clock, log);
+    this.#waits = new PlaylistWaits(clock, slices, log);
   }
 
   /** Number of requests that wait for media. */
@@ -204,9 +214,11 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
     { met, send, ...wait }: Pick<PlaylistWait, "isMet" | "withinMs" | "quietMs"> & ListWait,
   ): void {
     const { fresh } = asked.caching;
+    const { file } = asked.address;
     this.#waits.until(playlist.rendition, {
       asked,
       ...wait,
+      goesBack: file === DVR_PLAYLIST || file === DVR_I_FRAMES,
       done: () => send(asked, source, playlist, wait.isMet() ? met : fresh),
       full: () => send(asked, source, playlist, fresh),
     });
@@ -218,6 +230,7 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
     if (!isNext()) return sendPart(asked, source, rendition, place);
     this.#waits.until(rendition, {
       asked,
+      goesBack: false,
       isMet: () => !isNext(),
       done: () => sendPart(asked, source, rendition, place),
       full: () => sendBusy(asked.res, "too many waiting requests"),

@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { silentLog } from "../../../platform/log.ts";
 import { ManualClock } from "../../../platform/manual-clock-rig.ts";
+import { Slices } from "../../../platform/slices.ts";
 import { LiveRendition } from "../../packaging/live-rendition.ts";
 import { PlaylistWaits } from "./playlist-waits.ts";
 
@@ -12,9 +13,11 @@ function request() {
   return { res, address, client: "203.0.113.1" };
 }
 
+const live = { goesBack: false };
+
 test("an answer that fails ends its own connection; the others are answered, and their slots are free", () => {
   const clock = new ManualClock();
-  const waits = new PlaylistWaits(clock, silentLog);
+  const waits = new PlaylistWaits(clock, new Slices(clock), silentLog);
   const rendition = new LiveRendition("source", 0, { seconds: 2 }, clock);
   const answered: number[] = [];
   let isMet = false;
@@ -24,7 +27,7 @@ test("an answer that fails ends its own connection; the others are answered, and
       if (viewer === 0) throw new Error("a playlist that cannot be rendered");
       answered.push(viewer);
     };
-    waits.until(rendition, { asked, isMet: () => isMet, done, full: () => expect.fail() });
+    waits.until(rendition, { ...live, asked, isMet: () => isMet, done, full: () => expect.fail() });
     return asked.res;
   });
   expect(waits.count).toBe(3);
@@ -37,12 +40,12 @@ test("an answer that fails ends its own connection; the others are answered, and
 
 test("a request is answered once nothing was published for as long as it allows, and after three target durations at the latest", async () => {
   const clock = new ManualClock();
-  const waits = new PlaylistWaits(clock, silentLog);
+  const waits = new PlaylistWaits(clock, new Slices(clock), silentLog);
   const rendition = new LiveRendition("source", 0, { seconds: 2 }, clock);
   const answered: string[] = [];
   const wait = (name: string, quietMs?: number) => {
     const done = () => answered.push(name);
-    waits.until(rendition, { asked: request(), full: () => expect.fail(), isMet: () => false, done, quietMs });
+    waits.until(rendition, { ...live, asked: request(), full: () => expect.fail(), isMet: () => false, done, quietMs });
   };
   wait("part");
   wait("list", 1000);
@@ -66,15 +69,38 @@ test("a request is answered once nothing was published for as long as it allows,
 
 test("of long segments a request is answered after 9 s, before hls.js gives up", () => {
   const clock = new ManualClock();
-  const waits = new PlaylistWaits(clock, silentLog);
+  const waits = new PlaylistWaits(clock, new Slices(clock), silentLog);
   const rendition = new LiveRendition("source", 0, { seconds: 4 }, clock);
   let isAnswered = false;
   const done = () => {
     isAnswered = true;
   };
-  waits.until(rendition, { asked: request(), isMet: () => false, done, full: () => expect.fail() });
+  waits.until(rendition, { ...live, asked: request(), isMet: () => false, done, full: () => expect.fail() });
   clock.advance(8_750);
   expect(isAnswered).toBe(false);
   clock.advance(250);
   expect(isAnswered).toBe(true);
+});
+
+test("viewers at the live edge are answered before those who go back, and what is not answered within 5 ms has later turns", async () => {
+  const clock = new ManualClock();
+  const waits = new PlaylistWaits(clock, new Slices(clock), silentLog);
+  const rendition = new LiveRendition("source", 0, { seconds: 2 }, clock);
+  const answered: boolean[] = [];
+  let isMet = false;
+  for (let viewer = 0; viewer < 64; viewer++) {
+    const goesBack = viewer % 2 === 0;
+    const done = () => {
+      clock.advance(0.5);
+      answered.push(goesBack);
+    };
+    waits.until(rendition, { goesBack, asked: request(), isMet: () => isMet, done, full: () => expect.fail() });
+  }
+  isMet = true;
+  clock.advance(250);
+  expect(answered).toEqual(new Array(16).fill(false));
+  expect(waits.count).toBe(48);
+  await expect.poll(() => answered.length).toBe(64);
+  expect(answered).toEqual([...new Array(32).fill(false), ...new Array(32).fill(true)]);
+  expect(waits.count).toBe(0);
 });

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import type { Slices } from "../../../platform/slices.ts";
 import type { WindowRendition } from "../../packaging/window-rendition.ts";
 import type { MediaRequest } from "../http/media-request.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
@@ -21,6 +22,8 @@ export interface PlaylistWait {
   readonly done: () => void;
   /** Called immediately instead of `done` if no wait slot is free. */
   readonly full: () => void;
+  /** Of a viewer who goes back: answered after those at the live edge. */
+  readonly goesBack: boolean;
   readonly withinMs?: number | undefined;
   /** Ends the wait once the rendition has published nothing for this long. */
   readonly quietMs?: number | undefined;
@@ -42,17 +45,19 @@ interface HeldRequests {
 
 /**
  * Holds requests until a rendition has the requested media, for at most three target durations (RFC 8216bis 6.2.5.2) and 9 s. Hundreds of waits
- * start and end with each part, so they share one listener per rendition and one timer.
+ * start and end with each part, so they share one listener per rendition and one timer, and are answered in slices.
  */
 export class PlaylistWaits {
   readonly #clock: Clock;
+  readonly #slices: Slices;
   readonly #log: Log;
   readonly #places = new WaitPlaces();
   readonly #renditions = new Map<WindowRendition, HeldRequests>();
   #timer: Timer | null = null;
 
-  constructor(clock: Clock, log: Log) {
+  constructor(clock: Clock, slices: Slices, log: Log) {
     this.#clock = clock;
+    this.#slices = slices;
     this.#log = log;
   }
 
@@ -89,22 +94,22 @@ export class PlaylistWaits {
     const now = this.#clock.monotonic();
     const looked = held.waiting;
     held.waiting = [];
+    const over: Waiting[] = [];
     for (const one of looked) {
-      const { wait, place, since, until } = one;
+      const { wait, since, until } = one;
       const isQuiet = now - Math.max(since, held.changedAt) >= (wait.quietMs ?? Number.POSITIVE_INFINITY);
       const isOver = rendition.hasEnded || isQuiet || now >= until || wait.isMet();
-      if (!isOver && !wait.asked.res.destroyed) {
-        held.waiting.push(one);
-        continue;
-      }
-      this.#places.giveBack(place);
-      if (!wait.asked.res.destroyed) this.#answer(wait);
+      (isOver || wait.asked.res.destroyed ? over : held.waiting).push(one);
     }
     if (held.waiting.length === 0) this.#forget(rendition, held);
+    over.sort((one, other) => Number(one.wait.goesBack) - Number(other.wait.goesBack));
+    void this.#slices.forEach(over, (one) => this.#answer(one), { startsNow: true });
   }
 
   /** A failed answer ends its own connection: the others still get theirs, and the stream that published the part is not affected. */
-  #answer({ asked, done }: PlaylistWait): void {
+  #answer({ wait: { asked, done }, place }: Waiting): void {
+    this.#places.giveBack(place);
+    if (asked.res.destroyed) return;
     try {
       done();
     } catch (error) {
