@@ -92,3 +92,27 @@ test("a process that was never begun needs no stop, and one that has ended neith
   await media.stop(1_000);
   await media.stop(1_000);
 });
+
+test("where another process serves already, one that cannot start is replaced until it can", async () => {
+  const clock = new ManualClock();
+  const ended = new FakeWorker(7);
+  ended.send = () => queueMicrotask(() => ended.die("SIGKILL"));
+  const next = new FakeWorker(8);
+  vi.spyOn(cluster, "fork")
+    .mockReturnValueOnce(ended as unknown as Worker)
+    .mockReturnValueOnce(next as unknown as Worker);
+  vi.spyOn(cluster, "setupPrimary").mockReturnValue(undefined);
+  const media = new MediaProcess({ clock, log: silentLog, share: () => SHARE });
+  expect(await media.startOrReplace()).toBeNull();
+  const isStarted = new Promise<void>((resolve) => {
+    const { send } = next;
+    next.send = (message) => {
+      send.call(next, message);
+      if (message.kind === "start") resolve();
+    };
+  });
+  await turn();
+  clock.advance(LONGEST_WAIT_MS);
+  await isStarted;
+  await media.stop(1_000);
+});

@@ -75,6 +75,17 @@ export class MediaProcess {
     return ready;
   }
 
+  /** As `start`, but one that cannot start is replaced like one that ended, and null: a server that serves already goes on with what it has. */
+  async startOrReplace(): Promise<Ready | null> {
+    try {
+      return await this.start();
+    } catch (error) {
+      if (!(error instanceof StartupError)) throw error;
+      void this.#replace(error.message);
+      return null;
+    }
+  }
+
   /** Its metrics as text; null while it has none to tell. */
   async metrics(): Promise<string | null> {
     if (!this.#isReady) return null;

@@ -52,8 +52,8 @@ export async function startServerProcesses(settings: WeirSettings): Promise<Pick
   // It makes the tables and the account.
   const ready = await unlessAborted(() => first.start(), signal);
   udp = ready.udp;
-  const rest = await unlessAborted(() => Promise.all(others.map((one) => one.start())), signal);
-  const all = [ready, ...rest];
+  const rest = await unlessAborted(() => Promise.all(others.map((one) => one.startOrReplace())), signal);
+  const all = [ready, ...rest.filter((one) => one !== null)];
   const metrics = await openMetrics(settings, processes);
   opened.defer(async () => metrics?.close());
 
