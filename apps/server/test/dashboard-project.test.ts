@@ -185,7 +185,15 @@ test("a recording counts as stored, by its creator, until it is deleted from the
   expect((await hourly).ok()).toBe(true);
   await page.getByText("Watched per hour").waitFor();
 
+  // As by a server that has many pictures to make, also to the owner.
+  const busy = { status: 503, body: "" };
+  for (const _ of ["plain", "owner"])
+    await page.route("**/thumbnail.jpg*", (asked) => asked.fulfill(busy), { times: 1 });
   await page.getByRole("link", { name: "Sessions", exact: true }).click();
+  const picture = row(stream.name).locator("img");
+  const isShown = () =>
+    picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0).catch(() => false);
+  await expect.poll(isShown).toBe(true);
   await row(stream.name).getByRole("checkbox").check();
   await button("Delete recording").click();
   await page

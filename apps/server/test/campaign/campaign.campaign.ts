@@ -150,7 +150,7 @@ async function expectPromises(world: World, cast: Cast, announcements: Announcem
   const { audiences, customer, writer, uploader, clipper } = cast;
   const settled = { timeout: SETTLED_WITHIN_MS, interval: 1_000 };
   customer.calm();
-  await clipper.clipInCalm();
+  await clipper.clipInCalm(SETTLED_WITHIN_MS);
   await cast.whep[Symbol.asyncDispose]();
   for (const { encoder } of audiences) await encoder.stop();
   await expect.poll(() => statesOf(audiences), settled).toEqual(audiences.map(() => "idle"));

@@ -39,9 +39,9 @@ export class Clipper implements AsyncDisposable {
     return this.#taken.length;
   }
 
-  /** One more, of a time without faults, which the server must take and make. */
-  async clipInCalm(): Promise<void> {
-    await this.#work.stop();
+  /** One more, of a time without faults, which the server must take and make, once it has made the others: it makes a few at a time. */
+  async clipInCalm(withinMs: number): Promise<void> {
+    await this.lost(withinMs);
     await sleep(BEHIND_MS + 2 * CLIP_MS);
     await this.#clip(true);
   }

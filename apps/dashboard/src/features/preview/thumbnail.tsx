@@ -1,8 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { PlaybackPolicy } from "@weir/contract";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { ownerTokenQuery } from "./owner-preview.ts";
 import classes from "./thumbnail.module.css";
+
+/** A server that has many pictures to make refuses some, and has them a moment later. */
+const AGAIN_AFTER_MS = [3_000, 15_000];
 
 interface Props {
   /** Path of the picture on this server; null where there is none yet. */
@@ -16,9 +19,18 @@ interface Props {
 
 /** A small picture of a video. Gated content refuses it at first, and then gives it to its owner. */
 export function Thumbnail({ path, playbackId, policy, children }: Props) {
-  const [refused, setRefused] = useState<"plain" | "owner" | null>(
-    (policy?.type ?? "public") === "public" ? null : "plain",
-  );
+  const first = (policy?.type ?? "public") === "public" ? null : "plain";
+  const [refused, setRefused] = useState<"plain" | "owner" | null>(first);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    const againMs = AGAIN_AFTER_MS[tries];
+    if (refused !== "owner" || againMs === undefined) return;
+    const timer = setTimeout(() => {
+      setTries(tries + 1);
+      setRefused(first);
+    }, againMs);
+    return () => clearTimeout(timer);
+  }, [refused, tries, first]);
   const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: path !== null && refused === "plain" });
   const address = path !== null && refused !== "owner" ? addressOf(path, refused === null ? null : data?.token) : null;
   return (
