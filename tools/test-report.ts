@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
 /** The results of a Vitest run that `npm test` uses. */
@@ -11,6 +12,8 @@ export interface TestReport {
   readonly flaky: readonly string[];
   readonly files: readonly { readonly name: string; readonly seconds: number }[];
 }
+
+const DIFFERENCES_SHOWN = 12;
 
 /** Path of the report file. Without it the reporter writes nothing. */
 export const REPORT_VARIABLE = "WEIR_TEST_REPORT";
@@ -63,7 +66,14 @@ function nameAndError(test: TestCase): string {
 }
 
 function firstOf([error]: readonly SerializedError[]): string {
-  return error
-    ? `\n    ${error.message}\n    ${error.stacks?.map(({ file, line }) => `${file}:${line}`)[0] ?? ""}`
-    : "";
+  if (!error) return "";
+  const place = error.stacks?.map(({ file, line }) => `${file}:${line}`)[0] ?? "";
+  return [error.message, ...differences(error), place].map((line) => `\n    ${line}`).join("");
+}
+
+/** What was expected and found, line by line: the message leaves out what is in an array or an object. */
+function differences({ diff }: SerializedError): string[] {
+  if (typeof diff !== "string") return [];
+  const lines = stripVTControlCharacters(diff).split("\n");
+  return lines.filter((line) => /^[-+] (?! *(?:Expected|Received)$)/.test(line)).slice(0, DIFFERENCES_SHOWN);
 }
