@@ -102,6 +102,7 @@ export class PlaylistWaits {
       (isOver || wait.asked.res.destroyed ? over : held.waiting).push(one);
     }
     if (held.waiting.length === 0) this.#forget(rendition, held);
+    if (over.length === 0) return;
     over.sort((one, other) => Number(one.wait.goesBack) - Number(other.wait.goesBack));
     void this.#slices.forEach(over, (one) => this.#answer(one), { startsNow: true });
   }
