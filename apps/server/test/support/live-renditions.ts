@@ -9,6 +9,7 @@ export const ROUNDING_SECONDS = 0.002;
 export interface ListedSegment {
   readonly msn: number;
   readonly seconds: number;
+  /** Told, or computed from the last one that was (RFC 8216bis 4.4.4.6). */
   readonly dateMs: number;
   readonly isGap: boolean;
   readonly url: string;
@@ -64,6 +65,7 @@ export async function listedSegments(playlistUrl: string): Promise<ListedSegment
       const url = new URL(line, playlistUrl).href;
       segments.push({ msn: Number.parseInt(line, 10), seconds, dateMs, isGap, url, initUrl });
       isGap = false;
+      dateMs += seconds * 1000;
     }
   }
   return segments;
