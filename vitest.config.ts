@@ -13,6 +13,8 @@ const sharedWorkers = {
   unstubGlobals: true,
 };
 
+const ISOLATED = "{packages,apps}/**/*.isolated.test.{ts,tsx}";
+
 const endToEnd = {
   ...sharedWorkers,
   retry: RETRIES,
@@ -41,11 +43,13 @@ export default defineConfig({
           name: "unit",
           retry: RETRIES,
           include: ["{packages,apps,tools}/**/*.test.{ts,tsx}", "apps/server/test/*.loopback.ts"],
-          exclude: ["**/node_modules/**", "apps/server/test/**/*.test.ts"],
+          exclude: ["**/node_modules/**", "apps/server/test/**/*.test.ts", ISOLATED],
           globalSetup: "tools/unit-test-postgres.ts",
           ...sharedWorkers,
         },
       },
+      // They replace modules, which another file of the same worker may have read before.
+      { extends: true, test: { name: "unit-isolated", retry: RETRIES, include: [ISOLATED] } },
       {
         extends: true,
         test: {

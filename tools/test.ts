@@ -18,10 +18,11 @@ const LEFT_OUT = [
 
 const reports = mkdtempSync(join(tmpdir(), "weir-test-run-"));
 
-const vitest = (project: string, withinSeconds: number): Step => {
-  const report = join(reports, `${project}.json`);
-  const reporters = ["--reporter=default", "--reporter=./tools/test-report.ts"];
-  return { name: project, command: ["vitest", "run", "--project", project, ...reporters], withinSeconds, report };
+/** `projects`: of Vitest; by default the one of that name. */
+const vitest = (name: string, withinSeconds: number, projects: readonly string[] = [name]): Step => {
+  const report = join(reports, `${name}.json`);
+  const options = [...projects.map((project) => `--project=${project}`), "--reporter=default"];
+  return { name, command: ["vitest", "run", ...options, "--reporter=./tools/test-report.ts"], withinSeconds, report };
 };
 
 const typecheck = (project: string): Step => ({
@@ -43,7 +44,7 @@ const CHECKS: readonly Step[] = [
 ];
 
 const TESTS: readonly Step[] = [
-  vitest("unit", 480),
+  vitest("unit", 480, ["unit", "unit-isolated"]),
   vitest("e2e", 900),
   vitest("e2e-realtime", 300),
   vitest("e2e-alone", 1800),
