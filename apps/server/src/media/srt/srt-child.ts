@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import { Libsrt } from "./libsrt.ts";
 import { SrtCaller } from "./srt-caller.ts";
@@ -101,6 +102,8 @@ const end = (): boolean => process.kill(process.pid, "SIGKILL");
 
 process.on("uncaughtException", end);
 for (const pipe of [input, output]) pipe.on("error", end).on("close", end);
+// Which leaves no compiled code for the next one.
+flushCompileCache();
 if (srt) run(srt);
 else output.end(frameFromSrtChild({ type: "no-library" }));
 
