@@ -1,7 +1,7 @@
 import { constants, createReadStream } from "node:fs";
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fillFromFile } from "../../platform/storage/fill.ts";
+import { fillFromFile, isAbsent } from "../../platform/storage/fill.ts";
 import { type ByteRange, ObjectNotFound } from "../../platform/storage/object-store.ts";
 import type { RecordedSegment, StoredSegment } from "../../ports/index.ts";
 import type { KeptSegments, MsnRange, SessionRendition } from "../stored/session-media.ts";
@@ -51,7 +51,7 @@ export class SpoolSource implements KeptSegments {
         return yield* createReadStream(path, { ...part, fd }) as AsyncIterable<Buffer>;
       } catch (error) {
         // What was opened is read to its end.
-        if (!isMissing(error)) throw error;
+        if (!isAbsent(error)) throw error;
         this.#hasMoved();
       }
     }
@@ -88,7 +88,7 @@ export class SpoolSource implements KeptSegments {
   }
 
   async #chapters(): Promise<string[]> {
-    const names = await readdir(this.#spool).catch(noneIfMissing);
+    const names = await readdir(this.#spool).catch(noneIfAbsent);
     return names.filter((name) => sessionOf(name) === this.#sessionId).map((name) => join(this.#spool, name));
   }
 }
@@ -129,16 +129,12 @@ async function contentOf(path: string): Promise<Buffer | null> {
   try {
     return await readFile(path, { flag: NO_LINK });
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (isAbsent(error)) return null;
     throw error;
   }
 }
 
-function noneIfMissing(error: unknown): string[] {
-  if (isMissing(error)) return [];
+function noneIfAbsent(error: unknown): string[] {
+  if (isAbsent(error)) return [];
   throw error;
 }
-
-/** `ELOOP`: a link. */
-const isMissing = (error: unknown): boolean =>
-  ["ENOENT", "ELOOP"].includes((error as NodeJS.ErrnoException).code ?? "");
