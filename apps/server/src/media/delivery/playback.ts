@@ -132,11 +132,11 @@ export class Playback {
   #answer(asked: MediaRequest, admission: Admission | Refusal): void | Promise<void> {
     if (this.#others === null || typeof admission === "string" || asked.given) return asked.answer(admission);
     const { content } = admission;
+    const place = content.kind === "live" ? this.#others.placeOf(content.streamId, content.place) : null;
     const { playbackId } = asked.address;
     // What the rows say of the place of a stream that this node has is some seconds old.
-    if (content.kind !== "live" || isGoingOn(this.#live.sessionOf(playbackId))) return asked.answer(admission);
-    const place = this.#others.placeOf(content.streamId, content.place);
-    if (!place) return asked.answer(admission);
+    if (content.kind !== "live" || !place || isGoingOn(this.#live.sessionOf(playbackId)))
+      return asked.answer(admission);
     const answer = (copy: LiveSource | undefined) =>
       copy && isOfWindow(asked.address) && hasFile(copy, asked.address)
         ? asked.answer(admission)
