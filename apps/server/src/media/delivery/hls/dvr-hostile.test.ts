@@ -174,10 +174,12 @@ test("a live list and a multivariant have no delta updates, and a stranger who a
 });
 
 test("a range of a playlist is the whole of it: lists change under the reader", async () => {
-  // The newest segment's keyframe is listed once the segment is written.
   await expect.poll(() => rig.text(`${SOURCE}/dvr-iframes.m3u8`)).toContain("d5.m4s");
   for (const file of ["dvr.m3u8", "dvr-iframes.m3u8"]) {
+    const before = await rig.text(`${SOURCE}/${file}`);
     const answer = await rig.fetch(`${SOURCE}/${file}`, { headers: { range: "bytes=0-9" } });
-    expect([file, answer.status, await answer.text()]).toEqual([file, 200, await rig.text(`${SOURCE}/${file}`)]);
+    expect([file, answer.status]).toEqual([file, 200]);
+    // A segment's keyframe is listed once the segment is written, which may be meanwhile.
+    expect([before, await rig.text(`${SOURCE}/${file}`)]).toContain(await answer.text());
   }
 });
