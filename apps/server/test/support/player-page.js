@@ -74,6 +74,8 @@ window.player = {
       },
     });
     hls.on("hlsError", (_event, { fatal, details, response, reason, error: cause }) => {
+      // A seek cancels what is being loaded, and hls.js reports its own cancelling as an error.
+      if (details === window.Hls.ErrorDetails.INTERNAL_ABORTED) return;
       const error = [details, response?.code, reason ?? cause?.message].filter(Boolean).join(" ");
       seen.errors.push(error);
       if (fatal) seen.fatal ??= error;
