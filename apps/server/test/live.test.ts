@@ -9,7 +9,9 @@ test("a broadcast plays with video and audio, at most a few seconds behind", asy
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: null } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.until("picture and sound", ({ frames, audioBytes }) => frames > 0 && audioBytes > 0);
-  await player.untilMoving(120);
+  const { duration } = await player.untilMoving(120);
+  // Where a busy machine loads late, hls.js plays on as late as it began, until its viewer presses live.
+  await player.seek((duration ?? 0) - 1);
   const behindMs = ({ playingDate }: PlayerState) => Date.now() - (playingDate ?? 0);
   const state = await player.until("at most 4 s behind", (now) => behindMs(now) < 4000);
   expect(state.width).toBe(640);
