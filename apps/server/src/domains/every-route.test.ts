@@ -12,7 +12,6 @@ import {
   type Webhook,
 } from "@weir/contract";
 import { afterAll, describe, expect, it } from "vitest";
-import { exactValidation } from "../platform/http/exact-validation.ts";
 import { addProject, startTestDomains } from "./domain-test-kit.ts";
 
 /*
@@ -159,14 +158,6 @@ it("every route of the app is an operation of the contract, or no operation at a
 
 it("what is open is open by decision", () => {
   expect(open.map(({ name }) => name).sort()).toEqual(OPEN);
-});
-
-it("schemas that a start leaves for later can be compiled, all of them", () => {
-  const compile = exactValidation();
-  for (const { method, path: url, body, query } of Object.values<Route>(routes))
-    for (const [httpPart, schema] of Object.entries({ body, querystring: query })) {
-      if (schema) expect(compile({ schema, method, url, httpPart })(false), `${method} ${url}`).toHaveProperty("error");
-    }
 });
 
 describe("without a key", () => {
