@@ -6,7 +6,7 @@ import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
-import type { LivePlace, MediaCatalogue, StoredContent } from "../../ports/index.ts";
+import type { LiveContent, LivePlace, MediaCatalogue, StoredContent } from "../../ports/index.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
 import { ArchiveBytes } from "./archive/archive-bytes.ts";
 import { ArchiveShelf } from "./archive/archive-shelf.ts";
@@ -130,18 +130,27 @@ export class Playback {
   }
 
   #answer(asked: MediaRequest, admission: Admission | Refusal): void | Promise<void> {
-    if (this.#others === null || typeof admission === "string" || asked.given) return asked.answer(admission);
-    const { content } = admission;
-    const place = content.kind === "live" ? this.#others.placeOf(content.streamId, content.place) : null;
-    const { playbackId } = asked.address;
+    if (typeof admission === "string" || admission.content.kind !== "live") return asked.answer(admission);
+    const place = this.#elsewhere(asked, admission.content);
+    return place ? this.#answerOf(place, asked, admission, admission.content) : asked.answer(admission);
+  }
+
+  /** The other node that has a stream; null if it is none, or if another asks. */
+  #elsewhere({ given, address }: MediaRequest, { streamId, place }: LiveContent): LivePlace | null {
+    if (this.#others === null || given) return null;
+    const elsewhere = this.#others.placeOf(streamId, place);
     // What the rows say of the place of a stream that this node has is some seconds old.
-    if (content.kind !== "live" || !place || isGoingOn(this.#live.sessionOf(playbackId)))
-      return asked.answer(admission);
+    return elsewhere && isGoingOn(this.#live.sessionOf(address.playbackId)) ? null : elsewhere;
+  }
+
+  /** Answers for the node at `place`: from a copy of what it has, or by forwarding to it. */
+  #answerOf(place: LivePlace, asked: MediaRequest, admission: Admission, content: LiveContent): void | Promise<void> {
+    const { address } = asked;
     const answer = (copy: LiveSource | undefined) =>
-      copy && isOfWindow(asked.address) && hasFile(copy, asked.address)
+      copy && isOfWindow(address) && hasFile(copy, address)
         ? asked.answer(admission)
         : this.#forward(asked, admission.handOver(content), place);
-    const copy = isOfWindow(asked.address) ? this.#copies?.find(playbackId, content.streamId, place) : undefined;
+    const copy = isOfWindow(address) ? this.#copies?.find(address.playbackId, content.streamId, place) : undefined;
     return copy instanceof Promise ? copy.then(answer) : answer(copy);
   }
 

@@ -43,21 +43,25 @@ const ADDRESS = new RegExp(
   `^(?:/asset)?/hls/([a-z0-9]{4,64})/(?:index\\.m3u8|${RENDITION.source}/(${LIST.source}|${MEDIA.source}))(?:\\?[^#]*)?$`,
 );
 
+const NOT_FOUND: readonly (string | undefined)[] = [];
+
 /**
  * Parses the path of an HLS request: `/hls/{playbackId}/index.m3u8` or `…/s/{token}/{timeline}/{rendition}/{file}`, both under `/asset` as well. Null
  * for anything else.
  */
 export function parseHlsAddress(url: string): HlsAddress | null {
-  const [, playbackId, named, timeline, rendition, file] = ADDRESS.exec(url) ?? [];
+  const { 1: playbackId, 2: named, 3: timeline, 4: rendition, 5: file } = ADDRESS.exec(url) ?? NOT_FOUND;
   if (playbackId === undefined) return null;
   if (named === undefined || timeline === undefined || rendition === undefined || file === undefined)
     return { kind: "multivariant", playbackId, protocol: "hls", token: null, step: "open", isDvr: IS_DVR.test(url) };
   const token = named === NOBODY ? null : named;
-  const step = file.endsWith(".m3u8") ? "follow" : "media";
-  const [media, blocking] = [mediaPlaceOf(file), parseBlockingQuery(url)];
-  const dvrMsn = file.startsWith("d") && step === "media" ? Number(file.slice(1, -".m4s".length)) : null;
-  const place = { timeline, rendition, file, media, dvrMsn };
-  return { kind: "file", playbackId, protocol: "hls", token, step, ...place, blocking, skip: parseSkip(url) };
+  const address = { kind: "file", playbackId, protocol: "hls", token, timeline, rendition, file } as const;
+  if (file.endsWith(".m3u8")) {
+    const { blocking, skip } = directivesOf(url);
+    return { ...address, step: "follow", media: null, dvrMsn: null, blocking, skip };
+  }
+  const dvrMsn = file.startsWith("d") ? Number(file.slice(1, -".m4s".length)) : null;
+  return { ...address, step: "media", media: mediaPlaceOf(file), dvrMsn, blocking: null, skip: false };
 }
 
 /** Whether the answer is a playlist. */
@@ -80,39 +84,32 @@ export function renditionAddresses(
   return (rendition) => `s/${token}/${timeline}/${rendition}/${file}${query}`;
 }
 
-export type BlockingQuery = MediaPlace | null | "invalid";
-
-const COUNT = /^\d{1,15}$/;
-/** Matches like caches in front do: without decoding, case-insensitively. */
-const DIRECTIVE = /(?:^|&)(_HLS_(?:msn|part))=([^&]*)/gi;
+type BlockingQuery = MediaPlace | null | "invalid";
 
 const IS_DVR = /[?&]dvr=1(?:&|$)/;
-const SKIP = /(?:^|[?&])_HLS_skip=([^&]*)/gi;
-
-/** Whether the list may leave out what the client has (RFC 8216bis 6.2.5.1). One spelling, once, as for the other directives. */
-function parseSkip(url: string): boolean | "invalid" {
-  const [given, another] = [...url.matchAll(SKIP)];
-  if (!given) return false;
-  const [written, value = ""] = given;
-  return !another && written.includes("_HLS_skip=") && (value === "YES" || value === "v2") ? true : "invalid";
-}
+const COUNT = /^\d{1,15}$/;
+/** Matches like caches in front do: without decoding, case-insensitively. */
+const DIRECTIVE = /(?:^|&)(_HLS_(?:msn|part|skip))=([^&]*)/gi;
 
 /**
- * Parses the delivery directives `_HLS_msn` and `_HLS_part` (RFC 8216bis 6.2.5.2). Null without them; other parameters are ignored. Only one
- * spelling, and each directive once: a cache with these two in its key must not be tricked into storing the response to another request.
+ * Parses the delivery directives `_HLS_msn`, `_HLS_part` and `_HLS_skip` (RFC 8216bis 6.2.5); other parameters are ignored. Only one spelling, and
+ * each directive once: a cache with these in its key must not be tricked into storing the response to another request.
  */
-export function parseBlockingQuery(url: string): BlockingQuery {
+function directivesOf(url: string): Pick<FileAddress, "blocking" | "skip"> {
   const start = url.indexOf("?");
-  if (start < 0) return null;
-  const query = url.slice(start + 1);
+  if (start < 0) return { blocking: null, skip: false };
   let msn: string | null = null;
   let part: string | null = null;
-  for (const [, name, value = ""] of query.matchAll(DIRECTIVE)) {
-    if (!COUNT.test(value)) return "invalid";
-    if (name === "_HLS_msn" && msn === null) msn = value;
+  let skip: FileAddress["skip"] = false;
+  let isInvalid = false;
+  for (const [, name, value = ""] of url.slice(start + 1).matchAll(DIRECTIVE)) {
+    if (name?.toLowerCase() === "_hls_skip")
+      skip = skip === false && name === "_HLS_skip" && (value === "YES" || value === "v2") ? true : "invalid";
+    else if (!COUNT.test(value)) isInvalid = true;
+    else if (name === "_HLS_msn" && msn === null) msn = value;
     else if (name === "_HLS_part" && part === null) part = value;
-    else return "invalid";
+    else isInvalid = true;
   }
-  if (msn === null) return part === null ? null : "invalid";
-  return { msn: Number(msn), part: part === null ? null : Number(part) };
+  if (isInvalid || (msn === null && part !== null)) return { blocking: "invalid", skip };
+  return { blocking: msn === null ? null : { msn: Number(msn), part: part === null ? null : Number(part) }, skip };
 }

@@ -81,22 +81,36 @@ export class HlsDelivery implements HttpProtocol<HlsAddress> {
   serve(asked: MediaRequest<HlsAddress>, admission: Admission): void | Promise<void> {
     const { content } = admission;
     if (content.kind !== "live") return this.#stored.serve(asked, admission, content);
-    const { streamId } = content;
-    if (isOfFile(asked)) {
-      const serve = (found: LiveSource | undefined) => this.#serveFile(asked, admission, found, streamId);
-      const source = this.#sources.session(asked.address.timeline);
-      return source instanceof Promise ? source.then(serve) : serve(source);
-    }
+    const { address } = asked;
+    const source =
+      address.kind === "file" ? this.#sources.session(address.timeline) : this.#sources.sessionOf(address.playbackId);
+    return source instanceof Promise
+      ? this.#serveLater(asked, admission, source, content.streamId)
+      : this.#serveLive(asked, admission, source, content.streamId);
+  }
+
+  async #serveLater(
+    asked: MediaRequest<HlsAddress>,
+    admission: Admission,
+    source: Promise<LiveSource | undefined>,
+    streamId: string,
+  ): Promise<void> {
+    await this.#serveLive(asked, admission, await source, streamId);
+  }
+
+  #serveLive(
+    asked: MediaRequest<HlsAddress>,
+    admission: Admission,
+    source: LiveSource | undefined,
+    streamId: string,
+  ): void | Promise<void> {
+    if (isOfFile(asked)) return this.#serveFile(asked, admission, source, streamId);
     const { isDvr } = asked.address as MultivariantAddress;
-    const serve = (found: LiveSource | undefined) => {
-      if (!found || found.isFinished) admission.missed();
-      // An ended session whose live window is gone stays for those who go back in it, until its recording is ready.
-      return isDvr && (!found || (found.isFinished && found.outputs.listed.length === 0))
-        ? this.#serveEnded(asked, admission, streamId)
-        : this.#serveMultivariant(asked, admission, found, isDvr ? (found?.dvr ?? null) : null);
-    };
-    const source = this.#sources.sessionOf(asked.address.playbackId);
-    return source instanceof Promise ? source.then(serve) : serve(source);
+    if (!source || source.isFinished) admission.missed();
+    // An ended session whose live window is gone stays for those who go back in it, until its recording is ready.
+    if (isDvr && (!source || (source.isFinished && source.outputs.listed.length === 0)))
+      return this.#serveEnded(asked, admission, streamId);
+    this.#serveMultivariant(asked, admission, source, isDvr ? (source?.dvr ?? null) : null);
   }
 
   #serveFile(
