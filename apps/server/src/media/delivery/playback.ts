@@ -138,9 +138,9 @@ export class Playback {
   /** The other node that has a stream; null if it is none, or if another asks. */
   #elsewhere({ given, address }: MediaRequest, { streamId, place }: LiveContent): LivePlace | null {
     if (this.#others === null || given) return null;
-    const elsewhere = this.#others.placeOf(streamId, place);
     // What the rows say of the place of a stream that this node has is some seconds old.
-    return elsewhere && isGoingOn(this.#live.sessionOf(address.playbackId)) ? null : elsewhere;
+    if (isGoingOn(this.#live.sessionOf(address.playbackId))) return null;
+    return this.#others.placeOf(streamId, place);
   }
 
   /** Answers for the node at `place`: from a copy of what it has, or by forwarding to it. */
