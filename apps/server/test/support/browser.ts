@@ -24,7 +24,7 @@ export interface PlayerState {
   readonly width: number;
   readonly stalls: number;
   readonly longestStallMs: number;
-  /** All errors of hls.js, including recovered ones. */
+  /** All errors of hls.js, including recovered ones, and where the video was. */
   readonly errors: readonly string[];
   readonly fatal: string | null;
 }

@@ -77,7 +77,8 @@ window.player = {
       // A seek cancels what is being loaded, and hls.js reports its own cancelling as an error.
       if (details === window.Hls.ErrorDetails.INTERNAL_ABORTED) return;
       const error = [details, response?.code, reason ?? cause?.message].filter(Boolean).join(" ");
-      seen.errors.push(error);
+      const { currentTime, buffered } = videoState();
+      seen.errors.push(`${error} at ${currentTime} s of ${JSON.stringify(buffered)}`);
       if (fatal) seen.fatal ??= error;
     });
     hls.loadSource(url);
