@@ -59,6 +59,11 @@ test("exit codes tell wrong usage, an unreachable server and an unknown thing ap
   expect((await weir("strems")).err).toContain("Did you mean streams?");
   expect((await weir("assets", "delete", "00000000-0000-4000-8000-000000000000")).code).toBe(5);
   const nobody = { WEIR_URL: "http://127.0.0.1:9", WEIR_API_KEY: "some-key-of-a-test" };
+  const encrypted = { ...nobody, WEIR_URL: arena.weir.url.replace("http:", "https:") };
+  expect(await runWeir(["streams", "list"], encrypted)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("http://"),
+  });
   const unreachable = await runWeir(["streams", "list"], nobody);
   expect(unreachable).toMatchObject({ code: 3, out: "", err: expect.stringContaining("could not be reached") });
   expect((await weir("start", "--port", "9")).code).toBe(2);

@@ -12,6 +12,9 @@ export const EXIT = {
   notFound: 5,
 } as const;
 
+/** OpenSSL's, where HTTP is answered. */
+const ANSWER_WITHOUT_TLS = "ERR_SSL_WRONG_VERSION_NUMBER";
+
 /** A failure that a person can mend: its message is a sentence, and no stack is printed. */
 export class CliError extends Error {
   override readonly name = "CliError";
@@ -35,8 +38,15 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   if (error instanceof CliError) return error;
   if (error instanceof StartupError) return { message: error.message, exitCode: EXIT.failed };
   if (error instanceof WeirError) {
-    const hint = error.status === 0 ? ". Does the server run? --server or WEIR_URL names another one." : "";
-    return { message: `${error.errors.join("\n")}${hint}`, exitCode: exitCodeOf(error) };
+    return { message: `${error.errors.join("\n")}${hintOf(error)}`, exitCode: exitCodeOf(error) };
   }
   return null;
+}
+
+function hintOf({ status, cause }: WeirError): string {
+  if (status !== 0) return "";
+  const { code } = ((cause as Error | undefined)?.cause ?? {}) as NodeJS.ErrnoException;
+  return code === ANSWER_WITHOUT_TLS
+    ? ". It answers without TLS there: if you trust the network, write http:// before the address."
+    : ". Does the server run? --server or WEIR_URL names another one.";
 }
