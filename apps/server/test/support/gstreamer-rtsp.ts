@@ -17,6 +17,8 @@ for name in ("Gio", "Gst", "GstRtsp", "GstRtspServer"):
 from gi.repository import Gio, GLib, Gst, GstRtsp, GstRtspServer
 port, user, password, launch, certificate = sys.argv[1:]
 Gst.init(None)
+# A missing element is told here and now: the factory would serve nothing, without a word.
+Gst.parse_bin_from_description(launch.strip("( )"), False)
 token = GstRtspServer.RTSPToken()
 token.set_string("media.factory.role", "viewer")
 auth = GstRtspServer.RTSPAuth()
