@@ -135,7 +135,7 @@ export class Playback {
     return place ? this.#answerOf(place, asked, admission, admission.content) : asked.answer(admission);
   }
 
-  /** The other node that has a stream; null if it is none, or if another asks. */
+  /** The other node that has a stream; null if this one has it, if none has it, or if another node asks. */
   #elsewhere({ given, address }: MediaRequest, { streamId, place }: LiveContent): LivePlace | null {
     if (this.#others === null || given) return null;
     // What the rows say of the place of a stream that this node has is some seconds old.
