@@ -10,7 +10,8 @@ const RESERVED_SLABS = 4;
  * JavaScript there is, but only one for a larger buffer. Memory that nobody has written to costs the system nothing.
  */
 const NEW_SLABS_TIMES = 3;
-const MIN_NEW_SLABS = 4;
+/** Half of what V8 counts, so that the first streams cause no such collection. */
+const MIN_NEW_SLABS = 8;
 const MAX_NEW_SLABS = 256;
 
 /** A piece of memory of `PAGE_BYTES`. */
