@@ -217,8 +217,8 @@ describe.skipIf(missingBalancers !== null)(
       const statusOf = async (path: string, method = "GET") =>
         (await fetch(`${haproxy.url}${path}`, { method })).status;
       // Each list of nodes is checked at moments of its own.
-      for (const nodes of ["weir_rtmp", "weir_api", "weir_publish"])
-        await expect.poll(() => haproxy.log, { timeout: 20_000 }).toContain(`'${nodes}' has no server available!`);
+      for (const backend of ["weir_rtmp", "weir_api", "weir_publish"])
+        await expect.poll(() => haproxy.log, { timeout: 20_000 }).toContain(`'${backend}' has no server available!`);
       expect(haproxy.log).not.toMatch(/'weir_watch' has no server available!/);
       expect(await statusOf("/api/stream")).toBe(503);
       expect(await statusOf(`/webrtc/${stream.streamKey}`, "POST")).toBe(503);
