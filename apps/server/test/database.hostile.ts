@@ -10,7 +10,7 @@ const HEALED_WITHIN_MS = 20_000;
 const OUTAGE_MS = 30_000;
 const arena = openArena();
 
-/** Statements are always in flight, as under API load. */
+/** Statements are always in flight, as under API load. Afterwards the API key, whose requests a second that may have used up, is served again. */
 async function whileApiIsBusy(work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const call = async (): Promise<void> => {
@@ -23,6 +23,7 @@ async function whileApiIsBusy(work: () => Promise<void>): Promise<void> {
     stop.abort();
     await calls;
   }
+  await untilHealed();
 }
 
 async function untilHealed(): Promise<number> {
