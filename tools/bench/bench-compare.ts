@@ -21,6 +21,8 @@ const MAX_SPREAD = 0.05;
 const COUNTED = 3;
 
 const LISTED_AFTER_MS = 8_000;
+/** The distance of the clip's keyframes. */
+const SEGMENT_MS = 2_000;
 const SETTLED_MS = 3_000;
 const CONNECTIONS = 16;
 const VIEWERS = 100;
@@ -211,7 +213,8 @@ function comparisonsOf(clip: Clip, { streams, seconds }: ComparisonOptions): rea
       part: "delivery",
       what: "segment",
       per: "request",
-      open: (options, work) => whileLive(clip, options, (live) => work(loadOf(live, seconds, () => segmentOf(live)))),
+      open: (options, work) =>
+        whileLive(clip, options, (live) => work(loadOf(live, seconds, () => segmentOf(live, clip)))),
     },
     {
       part: "viewers",
@@ -267,8 +270,16 @@ function whileLive<Result>(clip: Clip, options: ServerOptions, work: (live: Live
   );
 }
 
-async function segmentOf({ playlistUrl }: Live): Promise<string> {
-  return new URL(newestSegment((await fetchBytes(playlistUrl)).body.toString()), playlistUrl).href;
+/**
+ * The newest segment, as soon as it begins a repetition of the clip. The clip's segments differ in size by 6 %, and each side would send another one
+ * of them in all rounds, because a measurement lasts as long as the clip.
+ */
+async function segmentOf({ playlistUrl }: Live, { durationMs }: Clip): Promise<string> {
+  for (;;) {
+    const newest = newestSegment((await fetchBytes(playlistUrl)).body.toString());
+    if ((Number.parseInt(newest, 10) * SEGMENT_MS) % durationMs === 0) return new URL(newest, playlistUrl).href;
+    await wait(SEGMENT_MS / 10);
+  }
 }
 
 /** As many requests as the server answers over a few connections. */
