@@ -10,7 +10,7 @@ import { type BenchServer, type ServerOptions, withDataFolder, withServer } from
 import { compareStarts } from "./bench-startup.ts";
 import { withCheckout } from "./checkout.ts";
 import { LiveViewers } from "./live-viewers.ts";
-import { load } from "./load.ts";
+import { type LoadResult, load } from "./load.ts";
 import { median, type Row } from "./report.ts";
 import { type Counts, countDuring } from "./server-counts.ts";
 
@@ -21,8 +21,6 @@ const MAX_SPREAD = 0.05;
 const COUNTED = 3;
 
 const LISTED_AFTER_MS = 8_000;
-/** The distance of the clip's keyframes. */
-const SEGMENT_MS = 2_000;
 const SETTLED_MS = 3_000;
 const CONNECTIONS = 16;
 const VIEWERS = 100;
@@ -206,15 +204,13 @@ function comparisonsOf(clip: Clip, { streams, seconds }: ComparisonOptions): rea
       part: "delivery",
       what: "live playlist",
       per: "request",
-      open: (options, work) =>
-        whileLive(clip, options, (live) => work(loadOf(live, seconds, async () => live.playlistUrl))),
+      open: (options, work) => whileLive(clip, options, (live) => work(playlistLoad(live, seconds))),
     },
     {
       part: "delivery",
       what: "segment",
-      per: "request",
-      open: (options, work) =>
-        whileLive(clip, options, (live) => work(loadOf(live, seconds, () => segmentOf(live, clip)))),
+      per: "MB",
+      open: (options, work) => whileLive(clip, options, (live) => work(segmentLoad(live, seconds))),
     },
     {
       part: "viewers",
@@ -270,26 +266,42 @@ function whileLive<Result>(clip: Clip, options: ServerOptions, work: (live: Live
   );
 }
 
-/**
- * The newest segment, as soon as it begins a repetition of the clip. The clip's segments differ in size by 6 %, and each side would send another one
- * of them in all rounds, because a measurement lasts as long as the clip.
- */
-async function segmentOf({ playlistUrl }: Live, { durationMs }: Clip): Promise<string> {
-  for (;;) {
-    const newest = newestSegment((await fetchBytes(playlistUrl)).body.toString());
-    if ((Number.parseInt(newest, 10) * SEGMENT_MS) % durationMs === 0) return new URL(newest, playlistUrl).href;
-    await wait(SEGMENT_MS / 10);
-  }
+function playlistLoad(live: Live, seconds: number): Subject {
+  return loadOf(
+    live,
+    seconds,
+    async () => live.playlistUrl,
+    ({ requests }) => requests,
+  );
+}
+
+/** By size: the clip's segments differ by 6 %, and which one is the newest depends on when its server began. */
+function segmentLoad(live: Live, seconds: number): Subject {
+  return loadOf(
+    live,
+    seconds,
+    () => segmentOf(live),
+    ({ bytes }) => bytes / 1e6,
+  );
+}
+
+async function segmentOf({ playlistUrl }: Live): Promise<string> {
+  return new URL(newestSegment((await fetchBytes(playlistUrl)).body.toString()), playlistUrl).href;
 }
 
 /** As many requests as the server answers over a few connections. */
-function loadOf({ server }: Live, seconds: number, urlOf: () => Promise<string>): Subject {
+function loadOf(
+  { server }: Live,
+  seconds: number,
+  urlOf: () => Promise<string>,
+  unitsOf: (result: LoadResult) => number,
+): Subject {
   return {
     async measure(meter) {
       const url = await urlOf();
       let units = 0;
       const cost = await meter(server, [server.pid], async () => {
-        units = (await load(url, CONNECTIONS, seconds)).requests;
+        units = unitsOf(await load(url, CONNECTIONS, seconds));
       });
       return { cost, units };
     },

@@ -16,11 +16,8 @@ const AWAY_MS = 5000;
 /** Without sound, and with it between. */
 const SILENT_MS = 20_000;
 const SOUND_MS = 10_000;
-/**
- * A change of the sound may stop a player for so much longer than a reconnect without one: a segment. Where both renditions had their first part
- * within 0.5 s in every stage, players with low latency, which have less than 1 s buffered, stopped for 0 to 1.3 s beyond the time without a publisher.
- */
-const MAX_STALL_OF_CHANGE_MS = 2000;
+/** A change of the sound may stop a player for so much longer than a reconnect without one. */
+const MAX_STALL_OF_CHANGE_MS = 1000;
 /** A position in the recording after the interruption. */
 const BEHIND_DROP_SECONDS = 40;
 const PLAYS_AGAIN_MS = 25_000;
@@ -47,7 +44,7 @@ interface Watched {
   /** Its position; rejects if playback has ended. */
   position(): Promise<number>;
   figures(): Promise<string>;
-  /** The longest stall since the last call. */
+  /** The longest stall since the last call; of a player in a browser, as long as it had nothing to play. */
   takeLongestStallMs(): Promise<number>;
   close(): Promise<void>;
   /** Plays and seeks, and returns the result. */
@@ -95,7 +92,7 @@ async function script(kind: ScriptPlayer, url: string, lowLatency: boolean): Pro
       const { firstFrameMs, delayMs, longestStallMs } = await player.state();
       return [firstFrameMs, delayMs, longestStallMs].map(seconds).join(" | ");
     },
-    takeLongestStallMs: () => player.takeLongestStallMs(),
+    takeLongestStallMs: () => player.takeLongestStarvationMs(),
     close: () => player.close(),
     record: async (recordingUrl) => {
       const recording = await ForeignPlayer.play(arena.browser, kind, recordingUrl, lowLatency);

@@ -7,6 +7,27 @@ element.addEventListener("loadeddata", () => {
   known.firstFrameMs ??= performance.now() - known.startedAt;
 });
 
+/** With so much ahead, a stall is no longer one of what is played. Chromium wants twice as much sound as after its last stall before it plays on. */
+const FED_SECONDS = 0.4;
+const starved = { since: null, longestMs: 0 };
+
+function endStarvation() {
+  if (starved.since !== null) starved.longestMs = Math.max(starved.longestMs, performance.now() - starved.since);
+  starved.since = null;
+}
+
+function isFed() {
+  const { buffered, currentTime } = element;
+  const ranges = Array.from({ length: buffered.length }, (_, nth) => [buffered.start(nth), buffered.end(nth)]);
+  return ranges.some(([start, end]) => start <= currentTime && end >= currentTime + FED_SECONDS);
+}
+
+element.addEventListener("waiting", () => {
+  if (known.firstFrameMs !== null && !element.seeking) starved.since ??= performance.now();
+});
+element.addEventListener("playing", endStarvation);
+setInterval(() => isFed() && endStarvation(), 50);
+
 const players = {
   async hls(url, lowLatencyMode) {
     const hls = new window.Hls({ lowLatencyMode, enableWorker: false });
@@ -55,6 +76,14 @@ window.foreign = {
   },
   seekToLive() {
     known.seekToLive();
+  },
+  // Since the last call: how long it stood still at most, and had nothing to play.
+  takeLongestStarvationMs() {
+    const now = starved.since === null ? 0 : performance.now() - starved.since;
+    const longest = Math.max(starved.longestMs, now);
+    starved.longestMs = 0;
+    starved.since &&= performance.now();
+    return longest;
   },
   state() {
     const date = known.dateOf();

@@ -64,6 +64,11 @@ export class ForeignPlayer {
     return this.#page.evaluate("player.takeLongestStallMs()");
   }
 
+  /** How long it stood still at most since the last call, and had nothing to play. */
+  takeLongestStarvationMs(): Promise<number> {
+    return this.#page.evaluate("foreign.takeLongestStarvationMs()");
+  }
+
   async seek(seconds: number): Promise<void> {
     await this.#page.evaluate(`player.seek(${seconds})`);
   }
