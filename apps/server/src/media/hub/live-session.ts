@@ -25,6 +25,8 @@ const LATE_RUNGS_MS = 3_000;
 export interface LiveSessionSettings extends SessionFactsSettings {
   readonly log: Log;
   readonly memory: PageMemory;
+  /** Null if viewers cannot go back. */
+  readonly dvr: SessionDvr | null;
   readonly reconnectWindowMs: number;
   readonly grant: Pick<PublishGrant, "streamId" | "projectId" | "playbackId">;
   readonly start: SessionStart;
@@ -74,7 +76,7 @@ export class LiveSession {
   #liveSince = 0;
 
   constructor(settings: LiveSessionSettings) {
-    const { clock, memory, start, grant, restream } = settings;
+    const { clock, memory, start, grant, restream, dvr } = settings;
     const { slateImage } = start;
     this.#settings = settings;
     this.sessionId = start.sessionId;
@@ -91,7 +93,10 @@ export class LiveSession {
       lastSound: start.lastSound,
       hasSlate: start.slate !== "off",
       slateImages: slateImage && new SlateImages((config) => settings.makeSlate(config, slateImage)),
-      onSegment: (segments, position) => facts.segmentClosed(segments, position),
+      onSegment: (segments, position) => {
+        dvr?.sync();
+        facts.segmentClosed(segments, position);
+      },
       onUnstable: (reason) => this.#publisher?.close(reason),
       ladder: {
         ...settings.ladder,
@@ -101,13 +106,16 @@ export class LiveSession {
         forTargets: new Set(start.targets.map(({ profile }) => profile)),
         onSegment: (segment) => facts.segmentTranscoded(segment),
         recorded: new Set(start.recordedProfiles),
-        onRungs: (segments) => facts.rungsClosed(segments),
+        onRungs: (segments) => {
+          dvr?.sync();
+          facts.rungsClosed(segments);
+        },
       },
     });
     this.timeline = timeline;
     this.outputs = outputs;
-    this.dvr = settings.dvr;
-    this.dvr?.follow(outputs, start.resume?.nextMsn ?? 1);
+    this.dvr = dvr;
+    dvr?.follow(outputs, start.resume?.nextMsn ?? 1);
     this.targets = new SessionTargets({
       ...restream,
       connect: restream.connectFor(grant.projectId),

@@ -1,6 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { EventSink, RecordingRoom, RestreamTarget, SourceMetrics, TimelinePosition } from "../../ports/index.ts";
-import type { SessionDvr } from "../dvr/session-dvr.ts";
 import type { TranscodedSegment } from "../ladder/live-ladder.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublicationEnd } from "../packet.ts";
@@ -15,8 +14,6 @@ export interface SessionFactsSettings {
   readonly orchestrator: { readonly address: string; readonly url: string };
   /** Free space for recordings. */
   readonly recordingRoom: () => RecordingRoom;
-  /** Null if viewers cannot go back. */
-  readonly dvr: SessionDvr | null;
   /** Null if the session is neither recorded nor kept for those who go back. */
   readonly recorder: SessionRecorder | null;
   /** Null if that has no rungs. */
@@ -63,8 +60,7 @@ export class SessionFacts {
 
   /** A segment is closed in every rendition of the source. */
   segmentClosed(segments: readonly RenditionSegment[], position: TimelinePosition): void {
-    const { eventSink, recorder, dvr } = this.#settings;
-    dvr?.sync();
+    const { eventSink, recorder } = this.#settings;
     const source = segments.find(({ segment }) => segment.init !== null)?.segment;
     if (source?.isSlate) {
       if (recorder) this.#slates.source.push(...segments.map(asGap));
@@ -86,8 +82,7 @@ export class SessionFacts {
 
   /** A segment is closed in every rung. */
   rungsClosed(segments: readonly RenditionSegment[]): void {
-    const { rungRecorder, dvr } = this.#settings;
-    dvr?.sync();
+    const { rungRecorder } = this.#settings;
     if (!rungRecorder) return;
     if (segments.some(({ segment }) => segment.isSlate)) return void this.#slates.rungs.push(...segments.map(asGap));
     const recorded = [...segments, ...this.#slates.rungs.splice(0)];
