@@ -87,7 +87,7 @@ export async function compareVersions(
         const other = await ratiosOf(comparison, ours, theirs, rounds);
         const here = await countsOf(comparison, ours);
         const there = await countsOf(comparison, theirs);
-        tell(...rowsOf(comparison, { rounds, spread, ...other }), ...countRows(comparison, here, there));
+        tell(...rowsOf(comparison, spread, other), ...countRows(comparison, here, there));
       });
     }
   });
@@ -106,7 +106,10 @@ interface Ratios {
   readonly ratios: readonly number[];
 }
 
-/** Each version's server is the older one in half of the rounds: that alone can make a request a tenth dearer. */
+/**
+ * Each version's server is the older one in half of the rounds, of which there is one more if their number is odd: that alone can make a request a
+ * tenth dearer.
+ */
 async function ratiosOf(
   { open }: Comparison,
   version: ServerOptions,
@@ -115,8 +118,9 @@ async function ratiosOf(
 ): Promise<Ratios> {
   const ours: Side = { options: version, costs: [] };
   const theirs: Side = { options: other, costs: [] };
-  await takeTurns(open, [ours, theirs], Math.ceil(rounds / 2));
-  await takeTurns(open, [theirs, ours], Math.floor(rounds / 2));
+  const half = Math.ceil(rounds / 2);
+  await takeTurns(open, [ours, theirs], half);
+  await takeTurns(open, [theirs, ours], half);
   const [here, there] = [ours.costs, theirs.costs];
   return { here, there, ratios: here.map((value, round) => value / (there[round] ?? Number.NaN)) };
 }
@@ -131,7 +135,6 @@ async function takeTurns(
   [older, younger]: readonly [Side, Side],
   rounds: number,
 ): Promise<void> {
-  if (rounds === 0) return;
   const turn = async (subject: Subject, { costs }: Side): Promise<void> => {
     const { cost, units } = await subject.measure(cpu);
     costs.push((cost / units) * 1e6);
@@ -165,10 +168,8 @@ function countsOf({ open }: Comparison, version: ServerOptions): Promise<Counts>
   });
 }
 
-function rowsOf(
-  { what, per }: Comparison,
-  { rounds, spread, here, there, ratios }: Ratios & { readonly rounds: number; readonly spread: number },
-): Row[] {
+function rowsOf({ what, per }: Comparison, spread: number, { here, there, ratios }: Ratios): Row[] {
+  const rounds = ratios.length;
   const figure = `${what}, CPU per ${per}`;
   const ratio = median(ratios);
   const verdict =

@@ -41,7 +41,7 @@ const HELP = `npm run bench -- [options]
   --against COMMIT                                  compare this checkout with a commit, or with the folder of another installed
                                                     checkout: --only startup,delivery,viewers,ingest,ladder,churn (default: all of these);
                                                     with --only nodes, its database figures beside these
-  --rounds 5                                        rounds of ladder-quality and assets, and of a comparison (default there: 11)
+  --rounds 5                                        rounds of ladder-quality and assets, and of a comparison (default there: 12)
   --write [--anyway]                                write the figures into ${PAGE}, each measurement's with its
                                                     commit, date, machine, command and load; refuses on a busy machine (--anyway)
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     a running server to include in the ingest measurements
@@ -166,7 +166,7 @@ async function comparison(against: string): Promise<void> {
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
   const comparison = {
     against,
-    rounds: Number(options.rounds ?? 11),
+    rounds: Number(options.rounds ?? 12),
     parts: new Set(options.only === EVERYTHING ? COMPARED.split(",") : options.only.split(",")),
     streams: Math.max(...options.streams.split(",").map(Number)),
     seconds: Number(options.seconds),
