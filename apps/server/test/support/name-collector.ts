@@ -57,13 +57,17 @@ export class NameCollector {
 
   /** Lists of a node whose numbers were lower than before, in the same session. */
   fallsAt(node: string): string[] {
-    const newest = new Map<string, number>();
+    const newest = new Map<string, SeenList>();
     return this.lists.flatMap((list) => {
       if (list.node !== node) return [];
       const place = `${list.session}/${list.rendition}`;
-      const before = newest.get(place) ?? 0;
-      newest.set(place, Math.max(before, list.lastMsn));
-      return list.lastMsn < before ? [`${list.rendition} fell from ${before} to ${list.lastMsn}`] : [];
+      const before = newest.get(place);
+      if (!before || list.lastMsn >= before.lastMsn) {
+        newest.set(place, list);
+        return [];
+      }
+      const when = `at ${new Date(list.at).toISOString()}, ${list.at - before.at} ms after it`;
+      return [`${list.rendition} fell from ${before.lastMsn} to ${list.lastMsn} ${when}`];
     });
   }
 
