@@ -118,9 +118,13 @@ async function lackingFrames(segments: readonly ListedSegment[]): Promise<string
 async function unreadable(urls: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const url of new Set(urls)) {
-    const answer = await fetch(url);
-    await answer.arrayBuffer();
-    if (!answer.ok) found.push(`${url} is answered ${answer.status}`);
+    try {
+      const answer = await fetch(url);
+      await answer.arrayBuffer();
+      if (!answer.ok) found.push(`${url} is answered ${answer.status}`);
+    } catch (error) {
+      found.push(`${url} is not answered whole: ${error}`);
+    }
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { cp, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { initOfTrack } from "../packaging/init-of-track.ts";
@@ -58,6 +58,30 @@ test("after a kill -9 between the put and the end of a chapter, the same object 
   await rig.sealed();
   expect(await rig.whole()).toEqual(both(1, 2, 3));
   expect(await rig.left()).toEqual([]);
+});
+
+test("a chapter that was stored, and that the disk has again after a power cut, but less of it: the objects stay whole", async () => {
+  await rig.record(3);
+  await rig.recorder.flushed();
+  const [chapter = ""] = await rig.left();
+  const folder = join(rig.spool, chapter);
+  const before = join(rig.spool, "../before");
+  await cp(folder, before, { recursive: true });
+  await rig.finish();
+  await rig.sealed();
+  const spans = rig.facts.of("span-sealed").map(({ span, rendition, bytes }) => ({ span, rendition, bytes }));
+  for (const { span, rendition, bytes } of spans) await truncate(join(before, rendition, span), bytes / 2);
+  const journal = join(before, "journal.jsonl");
+  const { size } = await stat(journal);
+  await truncate(journal, size / 2);
+  await rename(before, folder);
+  const objects = await rig.objects();
+  await rig.restart();
+  await rig.sealed();
+  expect(await rig.left()).toEqual([]);
+  expect(await rig.objects()).toEqual(objects);
+  expect(await rig.whole()).toEqual(both(1, 2, 3));
+  expect(rig.facts.of("span-sealed").slice(spans.length)).toMatchObject(spans);
 });
 
 test("failing puts are retried with growing delays, and the first success flushes the queue", async () => {

@@ -7,7 +7,7 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { type EventSink, type MediaFact, recordingPrefix } from "../../ports/index.ts";
 import { placeName } from "../stored/layout.ts";
 import { reportInBatches } from "./report-in-batches.ts";
-import { readChapter, type SpoolChapter, sessionOf } from "./spool-chapter.ts";
+import { readChapter, type SpoolChapter, type SpoolSpan, sessionOf } from "./spool-chapter.ts";
 import { spooledFacts } from "./spooled-facts.ts";
 
 /** Chapters stored at a time. */
@@ -134,8 +134,8 @@ export class SpanSealer {
     const { clock, eventSink } = this.#settings;
     const chapter = await readChapter(folder);
     if (chapter) {
-      await this.#put(chapter);
-      const facts = chapter.spans.map((span) => this.#sealedFact(chapter, span));
+      const spans = await this.#put(chapter);
+      const facts = spans.map((span) => this.#sealedFact(chapter, span));
       const wait = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
       for (;;) {
         const { lost } = eventSink;
@@ -153,6 +153,7 @@ export class SpanSealer {
     this.#sealed.delete(folder);
   }
 
+  /** Returns the spans with the sizes of their objects. */
   async #put({ folder, projectId, sessionId, part, epoch, firstMsn, inits, spans, journal }: SpoolChapter) {
     const { store } = this.#settings;
     const prefix = recordingPrefix(projectId, sessionId);
@@ -161,16 +162,34 @@ export class SpanSealer {
       // Most chapters have the same one. These bytes are those of its name, so a stored one of another size is damaged.
       if ((await store.size(key)) !== bytes.byteLength) await store.put(key, bytes);
     }
-    for (const { rendition, span, bytes } of spans)
-      if (bytes > 0) await store.putFile(`${prefix}${rendition}/${span}`, join(folder, rendition, span));
+    const stored: SpoolSpan[] = [];
+    for (const span of spans) {
+      const key = `${prefix}${span.rendition}/${span.span}`;
+      const put = () => store.putFile(key, join(folder, span.rendition, span.span));
+      stored.push({ ...span, bytes: await this.#putIfLonger(key, span.bytes, put) });
+    }
     // The journals can rebuild an index without the database.
     const index = part === "rungs" ? "index-rungs" : "index";
-    await store.put(`${prefix}${index}-${placeName(epoch, firstMsn)}.jsonl`, Buffer.from(journal));
+    const bytes = Buffer.from(journal);
+    const key = `${prefix}${index}-${placeName(epoch, firstMsn)}.jsonl`;
+    await this.#putIfLonger(key, bytes.byteLength, () => store.put(key, bytes));
+    return stored;
+  }
+
+  /**
+   * Put what only grows at its end, unless the store has as much of it. A disk that failed while the chapter was stored can have it again after
+   * a restart, but less of it. Returns the size of the object.
+   */
+  async #putIfLonger(key: string, bytes: number, put: () => Promise<void>): Promise<number> {
+    const stored = (await this.#settings.store.size(key)) ?? 0;
+    if (stored >= bytes) return stored;
+    await put();
+    return bytes;
   }
 
   #sealedFact(
     { streamId, sessionId }: SpoolChapter,
-    { rendition, span, epoch, bytes }: SpoolChapter["spans"][number],
+    { rendition, span, epoch, bytes }: SpoolSpan,
   ): MediaFact {
     return { type: "span-sealed", streamId, epoch, at: this.#settings.clock.now(), sessionId, rendition, span, bytes };
   }

@@ -231,6 +231,13 @@ export class RecordingRig implements AsyncDisposable {
     return readdir(this.spool);
   }
 
+  /** What the store has, with its sizes. */
+  async objects(): Promise<ReadonlyMap<string, number | null>> {
+    const sizes = new Map<string, number | null>();
+    for await (const key of this.store.keys()) sizes.set(key, await this.store.size(key));
+    return sizes;
+  }
+
   /** Every row that was told, once; a row that was told twice differently is an error. */
   rows(): RecordedSegment[] {
     const rows = new Map<string, RecordedSegment>();
