@@ -62,8 +62,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   "row-without-object": {
     file: "media/recording/span-sealer.ts",
-    find: "if (bytes > 0) await store.putFile(",
-    replace: 'if (bytes > 0 && rendition !== "audio") await store.putFile(',
+    find: "const put = () => store.putFile(",
+    replace: 'const put = async () => span.rendition !== "audio" && store.putFile(',
     kinds: ["encoder cut"],
   },
 };

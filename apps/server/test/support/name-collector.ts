@@ -67,7 +67,7 @@ export class NameCollector {
         return [];
       }
       const when = `at ${new Date(list.at).toISOString()}, ${list.at - before.at} ms after it`;
-      return [`${list.rendition} fell from ${before.lastMsn} to ${list.lastMsn} ${when}`];
+      return [`${node}: ${list.rendition} fell from ${before.lastMsn} to ${list.lastMsn} ${when}`];
     });
   }
 

@@ -38,6 +38,7 @@ export class FollowedSession {
   readonly #memory: PageMemory;
   readonly #copies = new Map<string, Copy>();
   #offered: readonly OfferedRendition[] = [];
+  #isWhole = false;
   #isFinished = false;
   #isGiven = false;
 
@@ -80,10 +81,13 @@ export class FollowedSession {
     });
   }
 
-  /** There is something of each rendition that viewers may choose: a list without any is one that some players give up. */
-  get hasBegun(): boolean {
+  /**
+   * It has all that its owner lists, so that nobody who comes from there sees numbers fall, and something of each rendition that viewers may choose: a
+   * list without any is one that some players give up.
+   */
+  get isReady(): boolean {
     const { listed } = this;
-    return listed.length > 0 && listed.every(({ rendition }) => rendition.newestPart !== null);
+    return this.#isWhole && listed.length > 0 && listed.every(({ rendition }) => rendition.newestPart !== null);
   }
 
   playlist(name: string): LivePlaylist | undefined {
@@ -107,6 +111,7 @@ export class FollowedSession {
     if (message.kind === "rendition") return this.#begin(message.begin);
     if (message.kind === "offered") return this.#offer(message.renditions);
     if (message.kind === "end") return this.#end();
+    if (message.kind === "whole") this.#isWhole = true;
     if (!("of" in message)) return;
     const copy = this.#copies.get(message.of);
     if (!copy) throw new RangeError(`a message of the unknown rendition ${message.of}`);

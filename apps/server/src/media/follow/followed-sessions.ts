@@ -343,7 +343,7 @@ class Following implements HeldCopy {
     const { clock } = this.#settings;
     const read = windowTaker((message) => {
       this.take(message);
-      if (this.#joined && this.session?.hasBegun) this.#onJoined();
+      if (this.#joined && this.session?.isReady) this.#onJoined();
     });
     return (bytes) => {
       this.#heardAt = clock.monotonic();

@@ -54,6 +54,8 @@ export type WindowMessage =
   | { readonly kind: "complete"; readonly of: string; readonly msn: number }
   | { readonly kind: "gap"; readonly of: string; readonly place: SentPlace; readonly durationTicks: number }
   | { readonly kind: "expect"; readonly of: string; readonly msn: number | null }
+  /** Once, behind the window as it was: what follows is new. */
+  | { readonly kind: "whole" }
   /** Playlists end. */
   | { readonly kind: "end" }
   /** Another node has the session now. */

@@ -49,6 +49,7 @@ export class WindowSender {
   /** Seldom looked at: at each beat, and after the begin of a segment. */
   #mayOfferAnew = true;
   #hasWritten = false;
+  #hasToldWhole = false;
   #isBlocked = false;
   #isOver = false;
 
@@ -87,6 +88,8 @@ export class WindowSender {
       if (this.#isBlocked) return;
     }
     if (this.#mayOfferAnew) this.#offer();
+    if (!this.#hasToldWhole) this.#write({ kind: "whole" });
+    this.#hasToldWhole = true;
     if (isWhole) return this.#finish({ kind: "moved" });
     const areOver = this.#sent.size > 0 && [...this.#sent.keys()].every(({ hasEnded }) => hasEnded);
     if (areOver || this.#session.isFinished) this.#finish({ kind: "end" });

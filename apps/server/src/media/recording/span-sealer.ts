@@ -180,17 +180,14 @@ export class SpanSealer {
    * Put what only grows at its end, unless the store has as much of it. A disk that failed while the chapter was stored can have it again after
    * a restart, but less of it. Returns the size of the object.
    */
-  async #putIfLonger(key: string, bytes: number, put: () => Promise<void>): Promise<number> {
+  async #putIfLonger(key: string, bytes: number, put: () => Promise<unknown>): Promise<number> {
     const stored = (await this.#settings.store.size(key)) ?? 0;
     if (stored >= bytes) return stored;
     await put();
     return bytes;
   }
 
-  #sealedFact(
-    { streamId, sessionId }: SpoolChapter,
-    { rendition, span, epoch, bytes }: SpoolSpan,
-  ): MediaFact {
+  #sealedFact({ streamId, sessionId }: SpoolChapter, { rendition, span, epoch, bytes }: SpoolSpan): MediaFact {
     return { type: "span-sealed", streamId, epoch, at: this.#settings.clock.now(), sessionId, rendition, span, bytes };
   }
 
