@@ -50,6 +50,7 @@ export class WindowSender {
   #mayOfferAnew = true;
   #hasWritten = false;
   #hasToldWhole = false;
+  #isDue = false;
   #isBlocked = false;
   #isOver = false;
 
@@ -77,6 +78,16 @@ export class WindowSender {
     this.#tell();
   }
 
+  /** Each write wakes the node: the end of a segment, the number of the next and the sound come one after the other in one turn of the event loop. */
+  #tellSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      this.#tell();
+    });
+  }
+
   /** All that the node lacks. What is written in one turn of the event loop goes to the socket in one call. */
   #tell(): void {
     if (this.#isBlocked || this.#isOver) return;
@@ -99,7 +110,7 @@ export class WindowSender {
     const { name, discontinuitySequence, firstMsn, peakBps, frameRate } = rendition;
     const place = this.#from.get(name) ?? null;
     this.#write({ kind: "rendition", begin: { name, discontinuitySequence, firstMsn, peakBps, frameRate } });
-    const unsubscribe = rendition.onChange(() => this.#tell());
+    const unsubscribe = rendition.onChange(() => this.#tellSoon());
     this.#sent.set(rendition, { rendition, place, inits: new Set(), expected: null, unsubscribe });
   }
 
@@ -116,7 +127,8 @@ export class WindowSender {
   #advance(sent: SentRendition): void {
     const { rendition } = sent;
     for (let segment = nextOf(sent); segment && !this.#isBlocked; segment = nextOf(sent)) this.#segment(sent, segment);
-    const { nextPart, open } = rendition;
+    const { nextPart } = rendition;
+    const open = begunIn(rendition);
     const expected = open || !nextPart ? null : nextPart.msn;
     if (this.#isBlocked || expected === sent.expected) return;
     sent.expected = expected;
@@ -201,6 +213,11 @@ function isSame(offered: OfferedRendition, before: OfferedRendition | undefined)
   return OFFERED.every((field) => offered[field] === before[field]);
 }
 
+/** The open segment, which is told with its first part. */
+function begunIn({ open }: LiveRendition): LiveSegment | null {
+  return open && open.parts.length > 0 ? open : null;
+}
+
 /** The segment of which the node lacks something; undefined if it has all. */
 function nextOf({ rendition, place }: SentRendition): LiveSegment | undefined {
   const { listed, open } = rendition;
@@ -211,10 +228,11 @@ function nextOf({ rendition, place }: SentRendition): LiveSegment | undefined {
     if (current === open && current) return undefined;
   }
   const last = place?.msn ?? 0;
+  const begun = begunIn(rendition);
   // Those that left the list are still there for a while.
   const next = place && rendition.segment(last + 1);
-  if (next) return next;
-  return listed.find(({ msn }) => msn > last) ?? (open && open.msn > last ? open : undefined);
+  if (next && (next !== open || begun)) return next;
+  return listed.find(({ msn }) => msn > last) ?? (begun && begun.msn > last ? begun : undefined);
 }
 
 function placeOf({
