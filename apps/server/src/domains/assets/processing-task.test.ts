@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { Asset, RequestedUpload, Task } from "@weir/contract";
 import { expect, it, onTestFinished } from "vitest";
 import type { Job } from "../../platform/queue/job.ts";
+import { NoRoom } from "../../platform/storage/disk-failed.ts";
 import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import {
   type AssetProcessor,
@@ -97,6 +98,17 @@ it("an object store that is away for many runs fails no asset", async () => {
   const away: AssetProcessor["process"] = () =>
     Promise.reject(new StoreFailed("write", "v1/some/key", { status: 503, code: "SlowDown" }));
   for (let runs = 0; runs < 10; runs++) await expect(run(away)).rejects.toThrow(StoreFailed);
+  expect((await asset()).status.phase).toBe("processing");
+  await run(async () => made);
+  expect((await asset()).status.phase).toBe("ready");
+});
+
+it.each([
+  Object.assign(new Error("EROFS: read-only file system, mkdtemp '/data/clips/clip-'"), { code: "EROFS" }),
+  new NoRoom("the disk of the object store is almost full"),
+])("a disk that is read-only or full for many runs fails no asset: %s", async (failure) => {
+  const { run, made, asset } = await startJob();
+  for (let runs = 0; runs < 10; runs++) await expect(run(() => Promise.reject(failure))).rejects.toThrow(failure);
   expect((await asset()).status.phase).toBe("processing");
   await run(async () => made);
   expect((await asset()).status.phase).toBe("ready");

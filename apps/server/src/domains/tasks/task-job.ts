@@ -1,6 +1,7 @@
 import { DatabaseAway } from "../../platform/database-away.ts";
 import type { Job, JobKind } from "../../platform/queue/job.ts";
 import type { JobQueue } from "../../platform/queue/job-queue.ts";
+import { isDiskFailure } from "../../platform/storage/disk-failed.ts";
 import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { ProcessingBroke, TaskFailed, type TaskRun } from "../../ports/index.ts";
 import type { EventDeps, NewEvent } from "../events/index.ts";
@@ -152,9 +153,10 @@ class Run<Row extends TaskState, Task extends LockedTask<Row>, Result> implement
     });
   };
 
-  /** Counts the run that broke off, but not for a store or a database that was away: however long it is, the task is done when it is back. */
+  /** Counts the run that broke off, but not for a store, a disk or a database that was away: however long it is, the task is done when it is back. */
   async #isWorthAnotherRun(error: unknown): Promise<boolean> {
-    const isAway = error instanceof StoreFailed ? error.isTemporary : error instanceof DatabaseAway;
+    const isAway =
+      error instanceof StoreFailed ? error.isTemporary : error instanceof DatabaseAway || isDiskFailure(error);
     if (isAway) return true;
     let runs = 0;
     await this.change(async (task) => {

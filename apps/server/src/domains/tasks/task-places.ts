@@ -11,7 +11,7 @@ interface Places {
   /** Some places are left to other projects: a thousand files of one project do not hold up the next one's. */
   readonly perProject: number;
   readonly firstRetrySeconds: number;
-  /** Runs of one attempt that may end by an error before the task fails. A killed process, and a store or a database that is away, count for none. */
+  /** Runs of one attempt that may end by an error before the task fails. A killed process, and a store, a disk or a database that is away, count for none. */
   readonly maxBrokenRuns: number;
 }
 

@@ -1,4 +1,5 @@
 import { BackOff, sleep } from "../../platform/retry.ts";
+import { NoRoom } from "../../platform/storage/disk-failed.ts";
 import type { EventSink, MediaFact, RecordedSegment, StoredTrack } from "../../ports/index.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { storedRowOf } from "../stored/live-rows.ts";
@@ -103,7 +104,8 @@ export class SessionRecorder {
     const { disk, log, sessionId } = this.#settings;
     let whole: RecordedFact;
     try {
-      if (disk.freeBytes() < (this.#isInterrupted ? RESUME_BYTES : RESERVED_BYTES)) throw new NoRoom();
+      if (disk.freeBytes() < (this.#isInterrupted ? RESUME_BYTES : RESERVED_BYTES))
+        throw new NoRoom("recordings leave the rest of the disk to the database");
       whole = await this.#write(fact, segments);
     } catch (error) {
       await this.#closeChapter();
@@ -205,13 +207,6 @@ export class SessionRecorder {
     if (type === "rungs-recorded") return;
     const reason = `part of the recording is missing: ${why}`;
     this.#report({ type: "recording-failed", streamId, epoch, at: clock.now(), sessionId, reason });
-  }
-}
-
-class NoRoom extends Error {
-  readonly code = "ENOSPC";
-  constructor() {
-    super("recordings leave the rest of the disk to the database");
   }
 }
 

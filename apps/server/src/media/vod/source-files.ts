@@ -2,6 +2,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { NoRoom } from "../../platform/storage/disk-failed.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 
 /** Disk space that is kept free for everything else. */
@@ -36,7 +37,7 @@ export class SourceFiles {
     const own = await this.#store.pathOf?.(key);
     if (own) return { path: own, [Symbol.asyncDispose]: async () => {} };
     if (this.#freeBytes() < bytes + RESERVED_BYTES)
-      throw new Error(
+      throw new NoRoom(
         `not enough disk space for a local copy of ${bytes} bytes: free some space, or give this node a larger disk`,
       );
     const path = join(this.#folder, name);

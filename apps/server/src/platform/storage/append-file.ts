@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { NoRoom } from "./disk-failed.ts";
 
 /** The calls of an open file that a growing file needs. */
 export type WritableFile = Pick<FileHandle, "writev" | "truncate" | "datasync" | "close">;
@@ -26,7 +27,7 @@ export class AppendFile {
     let position = offset;
     while (left.length > 0) {
       const { bytesWritten } = await this.#file.writev(left, position);
-      if (bytesWritten === 0) throw new NothingWritten();
+      if (bytesWritten === 0) throw new NoRoom("the disk took nothing of a write");
       position += bytesWritten;
       left = behind(left, bytesWritten);
     }
@@ -47,13 +48,6 @@ export class AppendFile {
 
   close(): Promise<void> {
     return this.#file.close();
-  }
-}
-
-class NothingWritten extends Error {
-  readonly code = "ENOSPC";
-  constructor() {
-    super("the disk took nothing of a write");
   }
 }
 
