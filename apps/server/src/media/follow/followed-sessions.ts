@@ -255,6 +255,7 @@ class Following implements HeldCopy {
   use(place: NodePlace): FollowedSession | undefined | Promise<FollowedSession | undefined> {
     this.#usedAt = this.#settings.clock.monotonic();
     this.#place = place;
+    this.#hasJoined ||= this.session?.isReady === true;
     if (this.session && this.#hasJoined) return this.session;
     this.#joined ??= this.#join();
     return this.#joined;
@@ -367,6 +368,7 @@ class Following implements HeldCopy {
   #begin(message: Parameters<typeof sessionOf>[0]): void {
     if (this.session?.sessionId === message.sessionId) return;
     this.#dispose();
+    this.#hasJoined = false;
     this.session = sessionOf(message, this.#settings);
     this.#sessions.set(message.sessionId, this.session);
   }
