@@ -12,14 +12,21 @@ export interface Answer {
   readonly body: string;
 }
 
+interface AskOptions {
+  readonly from?: string;
+  readonly headers?: Record<string, string>;
+  readonly method?: string;
+  readonly body?: string;
+}
+
 /** One request from an attacker's address, with the path unchanged. */
 export function ask(
   port: number,
   path: string,
-  { from = strangerAddress(), headers = {} }: { from?: string; headers?: Record<string, string> } = {},
+  { from = strangerAddress(), headers = {}, method = "GET", body: sent }: AskOptions = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const asking = request({ host: "127.0.0.1", port, path, localAddress: from, agent: false, headers });
+    const asking = request({ host: "127.0.0.1", port, path, localAddress: from, agent: false, headers, method });
     asking.on("response", async (response) => {
       let body = "";
       for await (const chunk of response.setEncoding("utf8")) body += chunk;
@@ -27,7 +34,7 @@ export function ask(
     });
     asking.on("error", reject);
     asking.setTimeout(30_000, () => asking.destroy(new Error("no answer in 30 s")));
-    asking.end();
+    asking.end(sent);
   });
 }
 
