@@ -176,23 +176,28 @@ describe("an init segment in the spool", () => {
     expect(reasons()).toEqual([]);
   });
 
-  test("is damaged, and the journal of an earlier version lacks its track: its segments become gaps, with a reason", async () => {
-    await rig.record(2);
-    rig.inits.source = larger;
-    await rig.record(1);
-    const folder = await chapter();
-    await truncate(join(folder, "source", larger.name), 0);
-    const lines = (await readFile(join(folder, "journal.jsonl"), "utf8")).split("\n");
-    const older = lines.filter((line) => !line.includes(`"init":"${larger.name}","track"`));
-    expect(older).toHaveLength(lines.length - 1);
-    await writeFile(join(folder, "journal.jsonl"), older.join("\n"));
-    await rig.restart();
-    // The database knows the row of the third picture; the length of its span says that it is lost.
-    expect(await recovered()).toEqual([...both(1, 2), "audio/3"].sort());
-    expect(reasons()).toEqual([
-      "part of the recording is missing: one segment was damaged on the disk when the server stopped",
-    ]);
-  });
+  test.each([false, true])(
+    "is damaged, and the journal of an earlier version lacks its track: its segments become gaps, with a reason; an attempt before stored the span: %s",
+    async (isStored) => {
+      await rig.record(2);
+      rig.inits.source = larger;
+      await rig.record(1);
+      const folder = await chapter();
+      await truncate(join(folder, "source", larger.name), 0);
+      const lines = (await readFile(join(folder, "journal.jsonl"), "utf8")).split("\n");
+      const older = lines.filter((line) => !line.includes(`"init":"${larger.name}","track"`));
+      expect(older).toHaveLength(lines.length - 1);
+      await writeFile(join(folder, "journal.jsonl"), older.join("\n"));
+      const span = "source/1-0000000001.m4s";
+      if (isStored) await rig.store.putFile(`v1/project-1/rec/session-1/${span}`, join(folder, span));
+      await rig.restart();
+      // The database knows the row of the third picture; the length of its span says that it is lost.
+      expect(await recovered()).toEqual([...both(1, 2), "audio/3"].sort());
+      expect(reasons()).toEqual([
+        "part of the recording is missing: one segment was damaged on the disk when the server stopped",
+      ]);
+    },
+  );
 });
 
 describe("a power cut, which loses unsynced data", () => {

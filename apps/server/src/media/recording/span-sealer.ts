@@ -153,7 +153,7 @@ export class SpanSealer {
     this.#sealed.delete(folder);
   }
 
-  /** Returns the spans with the sizes of their objects. */
+  /** Returns the spans with the sizes of what can be played of them. */
   async #put({ folder, projectId, sessionId, part, epoch, firstMsn, inits, spans, journal }: SpoolChapter) {
     const { store } = this.#settings;
     const prefix = recordingPrefix(projectId, sessionId);
@@ -164,27 +164,29 @@ export class SpanSealer {
     }
     const stored: SpoolSpan[] = [];
     for (const span of spans) {
-      const key = `${prefix}${span.rendition}/${span.span}`;
-      const put = () => store.putFile(key, join(folder, span.rendition, span.span));
-      stored.push({ ...span, bytes: await this.#putIfLonger(key, span.bytes, put) });
+      const { rendition, bytes, fileBytes } = span;
+      const key = `${prefix}${rendition}/${span.span}`;
+      const put = () => store.putFile(key, join(folder, rendition, span.span));
+      const more = await this.#putUnlessMore(key, bytes > 0 ? fileBytes : 0, put);
+      stored.push({ ...span, bytes: more ?? bytes });
     }
     // The journals can rebuild an index without the database.
     const index = part === "rungs" ? "index-rungs" : "index";
     const bytes = Buffer.from(journal);
     const key = `${prefix}${index}-${placeName(epoch, firstMsn)}.jsonl`;
-    await this.#putIfLonger(key, bytes.byteLength, () => store.put(key, bytes));
+    await this.#putUnlessMore(key, bytes.byteLength, () => store.put(key, bytes));
     return stored;
   }
 
   /**
-   * Put what only grows at its end, unless the store has as much of it. A disk that failed while the chapter was stored can have it again after
-   * a restart, but less of it. Returns the size of the object.
+   * Put what only grows at its end, unless the store has more of it: a disk that failed while the chapter was stored can have it again after a
+   * restart, but less of it. Returns the size of the object that stays; null if there is none.
    */
-  async #putIfLonger(key: string, bytes: number, put: () => Promise<unknown>): Promise<number> {
+  async #putUnlessMore(key: string, bytes: number, put: () => Promise<unknown>): Promise<number | null> {
     const stored = (await this.#settings.store.size(key)) ?? 0;
-    if (stored >= bytes) return stored;
-    await put();
-    return bytes;
+    if (stored > bytes) return stored;
+    if (stored < bytes) await put();
+    return null;
   }
 
   #sealedFact({ streamId, sessionId }: SpoolChapter, { rendition, span, epoch, bytes }: SpoolSpan): MediaFact {

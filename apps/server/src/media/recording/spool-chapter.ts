@@ -43,6 +43,8 @@ export interface SpoolSpan {
   readonly epoch: number;
   /** The size of what can be played: 0 for a file that the journal names and that does not exist, less than the file's for a lost init segment. */
   readonly bytes: number;
+  /** The size of its file; 0 without one. */
+  readonly fileBytes: number;
 }
 
 /** A chapter in the spool, without its damaged parts. */
@@ -76,6 +78,7 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
   const known = new Map(
     found.filter(({ file }) => file.endsWith(".m4s")).map((file) => [pathOf(file.rendition, file.file), file.bytes]),
   );
+  const fileBytes = new Map(known);
   const rows = journal.facts.flatMap(({ recorded }) => recorded).filter(({ gap }) => !gap);
   const missing = new Set(
     rows.map(({ rendition, span }) => pathOf(rendition, span)).filter((path) => !known.has(path)),
@@ -98,7 +101,7 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
     recorded: fact.recorded.map((row) => (row.gap || isThere(row) ? row : gapOf(row))),
   }));
   const spans = [...known]
-    .map(([path, bytes]) => spanOf(path, bytes))
+    .map(([path, bytes]) => spanOf(path, bytes, fileBytes.get(path) ?? 0))
     .filter(({ bytes, rendition, span }) => bytes > 0 || missing.has(pathOf(rendition, span)));
   if (spans.length === 0) return null;
   const [epoch = 0, firstMsn = 0] = place ? numbersOf(place) : [first?.epoch, first?.recorded[0]?.msn];
@@ -121,10 +124,10 @@ function pathOf(rendition: string, file: string): string {
   return `${rendition}/${file}`;
 }
 
-function spanOf(path: string, bytes: number): SpoolSpan {
+function spanOf(path: string, bytes: number, fileBytes: number): SpoolSpan {
   const [rendition = "", span = ""] = path.split("/");
   const [epoch = 0] = numbersOf(span);
-  return { rendition, span, epoch, bytes };
+  return { rendition, span, epoch, bytes, fileBytes };
 }
 
 function numbersOf(place: string): number[] {
