@@ -1,12 +1,12 @@
 import { DatabaseAway } from "../../platform/database-away.ts";
 import type { Job, JobKind } from "../../platform/queue/job.ts";
 import type { JobQueue } from "../../platform/queue/job-queue.ts";
-import { isDiskFailure } from "../../platform/storage/disk-failed.ts";
+import { isDiskAway } from "../../platform/storage/disk-failed.ts";
 import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { ProcessingBroke, TaskFailed, type TaskRun } from "../../ports/index.ts";
 import type { EventDeps, NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
-import { maxBrokenRuns, nounOf, placesOf, type QueueTask, type TaskJobName } from "./task-places.ts";
+import { maxBrokenRuns, nounOf, placesOf, type QueueTask, type TaskJobName, waitsForDisk } from "./task-places.ts";
 import type { TaskStep } from "./task-status.ts";
 
 const REPORT_EVERY_MS = 1_000;
@@ -155,9 +155,7 @@ class Run<Row extends TaskState, Task extends LockedTask<Row>, Result> implement
 
   /** Counts the run that broke off, but not for a store, a disk or a database that was away: however long it is, the task is done when it is back. */
   async #isWorthAnotherRun(error: unknown): Promise<boolean> {
-    const isAway =
-      error instanceof StoreFailed ? error.isTemporary : error instanceof DatabaseAway || isDiskFailure(error);
-    if (isAway) return true;
+    if (this.#isAway(error)) return true;
     let runs = 0;
     await this.change(async (task) => {
       runs = task.row.broken_runs + 1;
@@ -166,6 +164,11 @@ class Run<Row extends TaskState, Task extends LockedTask<Row>, Result> implement
       return shown === task.row.error ? [] : task.updated();
     });
     return runs < maxBrokenRuns(this.#kind.name);
+  }
+
+  #isAway(error: unknown): boolean {
+    if (error instanceof StoreFailed) return error.isTemporary;
+    return error instanceof DatabaseAway || (waitsForDisk(this.#kind.name) && isDiskAway(error));
   }
 
   /** What the owner reads of a task that is given up. */

@@ -11,19 +11,42 @@ interface Places {
   /** Some places are left to other projects: a thousand files of one project do not hold up the next one's. */
   readonly perProject: number;
   readonly firstRetrySeconds: number;
-  /** Runs of one attempt that may end by an error before the task fails. A killed process, and a store, a disk or a database that is away, count for none. */
+  /** Runs of one attempt that may end by an error before the task fails. A killed process, and a store or a database that is away, count for none. */
   readonly maxBrokenRuns: number;
+  /** A disk that is full or read-only counts for none either. Tasks that hold an input on the disk give it back by failing, so that others have room. */
+  readonly waitsForDisk: boolean;
 }
 
 const PLACES: Readonly<Record<TaskJobName, Places>> = {
   /** A slow host can hold a place for hours. Each run tries several times by itself. */
-  "import-asset": { noun: "asset", atOnce: 6, perProject: 4, firstRetrySeconds: 30, maxBrokenRuns: 3 },
+  "import-asset": {
+    noun: "asset",
+    atOnce: 6,
+    perProject: 4,
+    firstRetrySeconds: 30,
+    maxBrokenRuns: 3,
+    waitsForDisk: false,
+  },
   /** Each is scanned, and plays, soon; the media floor bounds what encodes at a time. */
-  "process-asset": { noun: "asset", atOnce: 6, perProject: 4, firstRetrySeconds: 5, maxBrokenRuns: 3 },
+  "process-asset": {
+    noun: "asset",
+    atOnce: 6,
+    perProject: 4,
+    firstRetrySeconds: 5,
+    maxBrokenRuns: 3,
+    waitsForDisk: true,
+  },
   /** Its own places, because a user waits for a clip while long files may hold all others. */
-  "make-clip": { noun: "asset", atOnce: 3, perProject: 2, firstRetrySeconds: 5, maxBrokenRuns: 3 },
-  "transcode-file": { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5 },
-  export: { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5 },
+  "make-clip": { noun: "asset", atOnce: 3, perProject: 2, firstRetrySeconds: 5, maxBrokenRuns: 3, waitsForDisk: true },
+  "transcode-file": {
+    noun: "task",
+    atOnce: 4,
+    perProject: 2,
+    firstRetrySeconds: 10,
+    maxBrokenRuns: 5,
+    waitsForDisk: false,
+  },
+  export: { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5, waitsForDisk: false },
 };
 
 export type QueuedTask = Pick<TaskRow, "id" | "project_id">;
@@ -33,6 +56,8 @@ export type QueueTask = (name: TaskJobName, task: QueuedTask) => Promise<void>;
 
 export const nounOf = (name: TaskJobName): Places["noun"] => PLACES[name].noun;
 export const TASK_JOBS = Object.keys(PLACES) as TaskJobName[];
+
+export const waitsForDisk = (name: TaskJobName): boolean => PLACES[name].waitsForDisk;
 
 export const maxBrokenRuns = (name: TaskJobName): number => PLACES[name].maxBrokenRuns;
 

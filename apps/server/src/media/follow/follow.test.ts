@@ -337,6 +337,21 @@ test("a node that reads nothing costs its owner a segment, and has no gap after 
   expect(parts).toBeGreaterThan(20);
 });
 
+test("a segment is told with its first part", async () => {
+  const { followable, until } = session();
+  const reader = new Reader();
+  until(4);
+  new WindowSender(followable, reader, new Map());
+  const last = new Set<string>();
+  for (let seconds = 4.05; seconds < 14; seconds += 0.05) {
+    until(seconds);
+    await settled();
+    for (const of of ["source", "audio"])
+      last.add(reader.messages.findLast((message) => "of" in message && message.of === of)?.kind ?? "");
+  }
+  expect(last).toEqual(new Set(["part", "expect"]));
+});
+
 test("a node that comes back is told what it lacks, and one whose stream moved has to ask elsewhere", async () => {
   const { clock, followable, state, until } = session();
   until(9);
@@ -353,6 +368,7 @@ test("a node that comes back is told what it lacks, and one whose stream moved h
     copy.take(message);
     if (copy.isReady) break;
   }
+  expect(copy.isReady).toBe(true);
   for (const { name } of followable.outputs.renditions)
     expect(copy.playlist(name)?.text()).toBe(followable.outputs.playlist(name)?.text());
   first.destroy();

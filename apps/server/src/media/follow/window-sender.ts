@@ -99,11 +99,17 @@ export class WindowSender {
       if (this.#isBlocked) return;
     }
     if (this.#mayOfferAnew) this.#offer();
-    if (!this.#hasToldWhole) this.#write({ kind: "whole" });
-    this.#hasToldWhole = true;
+    this.#whole();
     if (isWhole) return this.#finish({ kind: "moved" });
     const areOver = this.#sent.size > 0 && [...this.#sent.keys()].every(({ hasEnded }) => hasEnded);
     if (areOver || this.#session.isFinished) this.#finish({ kind: "end" });
+  }
+
+  /** A session that has just begun here has no renditions yet, but perhaps those of its owner before. */
+  #whole(): void {
+    if (this.#hasToldWhole || this.#sent.size === 0) return;
+    this.#hasToldWhole = true;
+    this.#write({ kind: "whole" });
   }
 
   #add(rendition: LiveRendition): void {

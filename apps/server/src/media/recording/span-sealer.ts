@@ -185,7 +185,8 @@ export class SpanSealer {
   async #putUnlessMore(key: string, bytes: number, put: () => Promise<unknown>): Promise<number | null> {
     const stored = (await this.#settings.store.size(key)) ?? 0;
     if (stored > bytes) return stored;
-    if (stored < bytes) await put();
+    // As much of it may be from a put that failed at its end.
+    if (bytes > 0) await put();
     return null;
   }
 

@@ -1,13 +1,13 @@
-/** A disk that takes no more bytes, or fails: that is not the fault of what was to be written, and passes when somebody mends it. */
-const OF_THE_DISK = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO"]);
+/** A disk that takes no more bytes: that is not the fault of what was to be written, and passes when somebody mends it. A file that cannot be read (EIO) may stay so. */
+const TAKES_NOTHING = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
 
 /** Leaves the rest of a disk to what must not stop. */
 export class NoRoom extends Error {
   readonly code = "ENOSPC";
 }
 
-/** Whether a call failed because its disk is full, read-only or broken. */
-export function isDiskFailure(error: unknown): boolean {
+/** Whether a call failed because its disk is full or read-only. */
+export function isDiskAway(error: unknown): boolean {
   const { code } = (error ?? {}) as { readonly code?: unknown };
-  return typeof code === "string" && OF_THE_DISK.has(code);
+  return typeof code === "string" && TAKES_NOTHING.has(code);
 }
