@@ -28,6 +28,8 @@ export interface NodeOptions extends Pick<WeirProcessOptions, "dataFolder" | "th
   readonly env?: Readonly<Record<string, string>>;
 }
 
+const LAST_LINES = 30;
+
 /** Processes of Weir on one PostgreSQL and one bucket; each reaches the database by a line of its own that can fail. */
 export class Nodes implements AsyncDisposable {
   readonly postgres: Postgres;
@@ -128,6 +130,13 @@ export class Nodes implements AsyncDisposable {
     });
   }
 
+  /** What the nodes said last, for the reader of a failed test. */
+  get lastWords(): string {
+    return this.all
+      .map(({ name, weir }) => `${name}:\n${weir.log.split("\n").slice(-LAST_LINES).join("\n")}\n`)
+      .join("");
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { line } of this.#nodes.values()) line.fault = "open";
     await this.#closing.disposeAsync();
@@ -180,7 +189,12 @@ export class StagedStream implements AsyncDisposable {
   }
 
   async untilState(state: Stream["status"]["state"], withinMs = 15_000): Promise<Stream> {
-    await expect.poll(async () => (await this.now()).status.state, { timeout: withinMs, interval: 50 }).toBe(state);
+    try {
+      await expect.poll(async () => (await this.now()).status.state, { timeout: withinMs, interval: 50 }).toBe(state);
+    } catch (error) {
+      process.stderr.write(this.#nodes.lastWords);
+      throw error;
+    }
     return this.now();
   }
 
