@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => nodes?.[Symbol.asyncDispose]());
 
-test.concurrent.each(["slow", "fast"])(
+test.each(["slow", "fast"])(
   "a media node whose clock is 40 s wrong (%s): a lost encoder has its whole window",
   async (node) => {
     await using staged = await StagedStream.create(nodes, { watchedAt: [node] });
