@@ -77,7 +77,8 @@ export async function startPublisher(options: PublisherOptions): Promise<Publish
     ended: child.ended.then((end) => (end.ok ? null : end.reason)),
     stop: async () => {
       child.finish();
-      await child.ended;
+      const end = await child.ended;
+      if (!end.ok) process.stderr.write(`a publisher did not stop cleanly: ${end.reason}\n`);
     },
     kill: () => child.kill(),
     freeze: () => process.kill(child.pid, "SIGSTOP"),
