@@ -153,7 +153,7 @@ class Run<Row extends TaskState, Task extends LockedTask<Row>, Result> implement
     });
   };
 
-  /** Counts the run that broke off, but not for a store, a disk or a database that was away: however long it is, the task is done when it is back. */
+  /** Counts the run that broke off, but not for a store or a database that was away, nor, for some, a disk: however long it is, the task is done when it is back. */
   async #isWorthAnotherRun(error: unknown): Promise<boolean> {
     if (this.#isAway(error)) return true;
     let runs = 0;

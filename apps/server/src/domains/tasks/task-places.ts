@@ -13,20 +13,13 @@ interface Places {
   readonly firstRetrySeconds: number;
   /** Runs of one attempt that may end by an error before the task fails. A killed process, and a store or a database that is away, count for none. */
   readonly maxBrokenRuns: number;
-  /** A disk that is full or read-only counts for none either. Tasks that hold an input on the disk give it back by failing, so that others have room. */
-  readonly waitsForDisk: boolean;
+  /** A disk that is full or read-only counts for none either. All others hold an input on the disk, and give it back by failing, so that there is room. */
+  readonly waitsForDisk?: true;
 }
 
 const PLACES: Readonly<Record<TaskJobName, Places>> = {
   /** A slow host can hold a place for hours. Each run tries several times by itself. */
-  "import-asset": {
-    noun: "asset",
-    atOnce: 6,
-    perProject: 4,
-    firstRetrySeconds: 30,
-    maxBrokenRuns: 3,
-    waitsForDisk: false,
-  },
+  "import-asset": { noun: "asset", atOnce: 6, perProject: 4, firstRetrySeconds: 30, maxBrokenRuns: 3 },
   /** Each is scanned, and plays, soon; the media floor bounds what encodes at a time. */
   "process-asset": {
     noun: "asset",
@@ -38,15 +31,8 @@ const PLACES: Readonly<Record<TaskJobName, Places>> = {
   },
   /** Its own places, because a user waits for a clip while long files may hold all others. */
   "make-clip": { noun: "asset", atOnce: 3, perProject: 2, firstRetrySeconds: 5, maxBrokenRuns: 3, waitsForDisk: true },
-  "transcode-file": {
-    noun: "task",
-    atOnce: 4,
-    perProject: 2,
-    firstRetrySeconds: 10,
-    maxBrokenRuns: 5,
-    waitsForDisk: false,
-  },
-  export: { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5, waitsForDisk: false },
+  "transcode-file": { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5 },
+  export: { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5 },
 };
 
 export type QueuedTask = Pick<TaskRow, "id" | "project_id">;
@@ -57,7 +43,7 @@ export type QueueTask = (name: TaskJobName, task: QueuedTask) => Promise<void>;
 export const nounOf = (name: TaskJobName): Places["noun"] => PLACES[name].noun;
 export const TASK_JOBS = Object.keys(PLACES) as TaskJobName[];
 
-export const waitsForDisk = (name: TaskJobName): boolean => PLACES[name].waitsForDisk;
+export const waitsForDisk = (name: TaskJobName): boolean => PLACES[name].waitsForDisk === true;
 
 export const maxBrokenRuns = (name: TaskJobName): number => PLACES[name].maxBrokenRuns;
 

@@ -1,7 +1,7 @@
 /** A disk that takes no more bytes: that is not the fault of what was to be written, and passes when somebody mends it. A file that cannot be read (EIO) may stay so. */
 const TAKES_NOTHING = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
 
-/** Leaves the rest of a disk to what must not stop. */
+/** There is no room for this on a disk, or what is left of it is for what must not stop. */
 export class NoRoom extends Error {
   readonly code = "ENOSPC";
 }
