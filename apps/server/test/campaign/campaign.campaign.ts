@@ -179,7 +179,13 @@ async function expectPromises(world: World, cast: Cast, announcements: Announcem
 /** What the server holds is what it held before, and the bucket has what the database says. */
 async function expectNothingLeft(world: World, holdings: Holdings): Promise<void> {
   const back = { timeout: BACK_AT_BASE_WITHIN_MS, interval: 2_000 };
-  await expect.poll(async () => grown(holdings, await holdingsOf(world), MEDIA_PROCESSES), back).toEqual([]);
+  let now = holdings;
+  const more = async () => {
+    now = await holdingsOf(world);
+    return grown(holdings, now, MEDIA_PROCESSES);
+  };
+  await expect.poll(more, back).toEqual([]);
+  say(`held before: ${JSON.stringify(holdings)}; now: ${JSON.stringify(now)}`);
   await sweep(world);
   expect(await world.stored.mismatches()).toEqual([]);
 }

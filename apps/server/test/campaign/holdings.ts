@@ -11,6 +11,7 @@ export interface Holdings {
   readonly sockets: number;
   /** Of the server's own processes, timers that keep them running. */
   readonly timers: number;
+  /** After a collection. */
   readonly residentBytes: number;
   /** Of JavaScript, after a collection. */
   readonly heapBytes: number;
@@ -53,9 +54,9 @@ export async function holdingsOf(world: World): Promise<Holdings> {
   const { weir } = world;
   const [, ...children] = familyOf(weir.pid);
   const own = ownProcesses(world);
-  const kibibytes = own.map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]));
   const open = own.flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)));
   const seen = await Promise.all(own.map((pid) => observed(world, pid)));
+  const kibibytes = own.map((pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]));
   const spool = readdirSync(join(weir.dataFolder, "spool"), { withFileTypes: true });
   return {
     children: children.length,

@@ -15,7 +15,7 @@ const LONGEST_MS = 7_200_000;
 const MEBIBYTE = 1024 * 1024;
 /** What may be more at the end than after the first tenth: of memory, of handles, and of the tables that are not named below. */
 const MORE = {
-  residentBytes: 120 * MEBIBYTE,
+  residentBytes: 60 * MEBIBYTE,
   heapBytes: 25 * MEBIBYTE,
   files: 20,
   sockets: 20,

@@ -2,6 +2,7 @@ import type { Asset } from "@weir/contract";
 import { expect, it, onTestFinished } from "vitest";
 import { DownloadFailed } from "../../platform/outbound/outbound-download.ts";
 import type { Job } from "../../platform/queue/job.ts";
+import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
 import { startTestDomains } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
 import { taskJob } from "../tasks/index.ts";
@@ -59,6 +60,28 @@ it("an import that cannot be fails at once, with a sentence that does not tell t
     errorMessage: "The file could not be fetched: the host answered 404. Check the address, then retry the asset.",
   });
 });
+
+it.each([
+  [new UploadRefused(507, "the server has no room"), "the server has no room. Retry the asset."],
+  [
+    Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" }),
+    "the server's disk takes no more. Give the disk room, then retry the asset.",
+  ],
+  [new Error("secret"), "this server had an error, which its log has. Retry the asset."],
+])(
+  "an import that the server cannot keep fails after three times, and its address is not blamed: %s",
+  async (error, told) => {
+    const { run, get } = await startImport();
+    const fails = () => Promise.reject(error);
+    await expect(run(fails)).rejects.toThrow();
+    await expect(run(fails)).rejects.toThrow();
+    await run(fails);
+    expect((await get()).status).toMatchObject({
+      phase: "failed",
+      errorMessage: `The file could not be fetched: ${told}`,
+    });
+  },
+);
 
 it("an import that may heal is tried again, three times in all; its owner may retry it", async () => {
   const { kit, run, get, id } = await startImport();

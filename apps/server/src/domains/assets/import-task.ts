@@ -1,4 +1,5 @@
 import { DownloadFailed } from "../../platform/outbound/outbound-download.ts";
+import { isDiskAway } from "../../platform/storage/disk-failed.ts";
 import type { ImportRequest } from "../../platform/uploads/upload-import.ts";
 import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
 import { TaskFailed } from "../../ports/index.ts";
@@ -36,11 +37,18 @@ export function importTask({ db, maxUploadBytes, assetBytesPerProject, importFil
 }
 
 function failureOf(error: unknown): RunFailed {
-  const isForeign = error instanceof DownloadFailed || error instanceof UploadRefused;
-  const why = isForeign ? error.message : "of an error of this server";
-  return new RunFailed(`The file could not be fetched: ${why}. Check the address, then retry the asset.`, {
+  const [why, remedy] = whyOf(error);
+  return new RunFailed(`The file could not be fetched: ${why}. ${remedy}`, {
     isFinal: error instanceof DownloadFailed && error.isFinal,
     meanwhile: `The file could not be fetched yet: ${why}. Weir tries again.`,
     cause: error,
   });
+}
+
+/** What went wrong, and what to do about it. */
+function whyOf(error: unknown): readonly [string, string] {
+  if (error instanceof DownloadFailed) return [error.message, "Check the address, then retry the asset."];
+  if (error instanceof UploadRefused) return [error.message, "Retry the asset."];
+  if (isDiskAway(error)) return ["the server's disk takes no more", "Give the disk room, then retry the asset."];
+  return ["this server had an error, which its log has", "Retry the asset."];
 }
