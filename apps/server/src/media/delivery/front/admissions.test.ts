@@ -12,6 +12,7 @@ import { HttpAccess } from "../http/http-access.ts";
 import { parseMp4Address } from "../mp4/mp4-address.ts";
 import type { Admission, Refusal } from "./admission.ts";
 import { Admissions } from "./admissions.ts";
+import { type GivenAdmission, readGiven } from "./given-admission.ts";
 
 function start() {
   const facts = new FactLog();
@@ -29,12 +30,14 @@ function start() {
   };
   const admissions = new Admissions(settings);
   onTestFinished(() => admissions.close());
-  const requestOf = (url: string, remoteAddress = "203.0.113.1") => {
+  const requestOf = (url: string, remoteAddress = "203.0.113.1", given: GivenAdmission | null = null) => {
     const req = { method: "GET", headers: {}, headersDistinct: {}, socket: { remoteAddress } };
     const address = parseHlsAddress(url) ?? parseMp4Address(url);
     if (!address) throw new Error(`${url} is no address`);
-    return new HttpAccess(req as unknown as IncomingMessage, url, address, new TrustedProxies([]));
+    return new HttpAccess(req as unknown as IncomingMessage, url, address, new TrustedProxies([]), given);
   };
+  /** As another node has decided. */
+  const take = async (url: string, given: GivenAdmission) => admissions.admit(requestOf(url, undefined, given));
   const admit = async (url: string, remoteAddress?: string) => admissions.admit(requestOf(url, remoteAddress));
   /** The admission, if the decision is cached. */
   const known = (url: string) => {
@@ -46,7 +49,7 @@ function start() {
     const viewing = admitted(await admit("/hls/playstream1/index.m3u8?jwt=good")).countViewer();
     return `/hls/playstream1/s/${viewing?.token}/session-1/source/1.m4s`;
   };
-  return { admissions, gate, facts, clock, admit, known, startViewer };
+  return { admissions, gate, facts, clock, admit, take, known, startViewer };
 }
 
 function admitted(admission: Admission | Refusal): Admission {
@@ -147,6 +150,33 @@ test("a viewing lasts until the gate denies access, and ends once", async () => 
   await turnOfTheLoop();
   expect(calls()).toEqual([1, 1, 0]);
 });
+
+test.each(["public", "jwt"] as const)(
+  "a viewer whom another node let watch %s content watches here until this node's gate denies it",
+  async (policy) => {
+    const [asked, owner] = [start(), start()];
+    asked.gate.policy = owner.gate.policy = policy;
+    const url = "/hls/playstream1/index.m3u8";
+    const there = admitted(await asked.admit(`${url}?jwt=good`));
+    if (there.content.kind !== "live") throw new Error("the content is not live");
+    const given = readGiven(there.handOver(there.content).admitted);
+    if (!given) throw new Error("no admission");
+    const ends = vi.fn();
+    admitted(await owner.take(url, given))
+      .countViewer()
+      ?.whileAllowed(ends);
+    const look = async () => {
+      owner.clock.advance(4_000);
+      await turnOfTheLoop();
+    };
+    for (let looks = 0; looks < 3; looks++) await look();
+    expect(ends).not.toHaveBeenCalled();
+    owner.gate.policy = "webhook";
+    owner.admissions.accessChanged("playstream1");
+    await look();
+    expect(ends).toHaveBeenCalledOnce();
+  },
+);
 
 test("a viewing whose gate does not answer ends", async () => {
   const { admissions, gate, admit } = start();

@@ -109,7 +109,7 @@ export class Admissions {
   whileAllowed(request: AccessRequest, session: ViewerSession | null, end: () => void): () => void {
     const isAllowed = async (hasChanged: boolean): Promise<boolean> => {
       if (session && hasChanged) this.#sessions.doubt(session);
-      const decision = await (session ? this.#sessions.decide(session, false) : this.#decide(request, false));
+      const decision = await (session ? this.#sessions.decide(session, false) : this.#decideHere(request, false));
       return typeof decision === "object" && this.count(request, { ...decision, isFull: false });
     };
     return this.#lasting.add({ playbackId: request.address.playbackId, isAllowed, end });
@@ -125,10 +125,14 @@ export class Admissions {
     return typeof decision === "string" ? decision : new RequestAdmission(this, request, decision);
   }
 
-  /** By the token in the address, or a cached decision about public content, or else by the request's credentials. */
+  /** As another node decided a moment ago, or as this one does. */
   #decide(request: AccessRequest, isLimited: boolean): Decision | Promise<Decision> {
+    return request.given ? this.#take(request, request.given) : this.#decideHere(request, isLimited);
+  }
+
+  /** By the token in the address, or a cached decision about public content, or else by the request's credentials. */
+  #decideHere(request: AccessRequest, isLimited: boolean): Decision | Promise<Decision> {
     const { token } = request.address;
-    if (request.given) return this.#take(request, request.given);
     if (token === null) return this.#publicAnswers.find(request) ?? this.#byCredentials(request, isLimited);
     const session = this.#sessions.ofToken(token, request);
     return session ? this.#sessions.decide(session, true) : "denied";
