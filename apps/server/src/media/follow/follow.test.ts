@@ -1,5 +1,6 @@
-import { IncomingMessage } from "node:http";
-import { Socket } from "node:net";
+import { once } from "node:events";
+import { createServer, IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, Socket } from "node:net";
 import { Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ClusterSeal, ClusterServer, type NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
@@ -17,6 +18,7 @@ import { FollowedSessions } from "./followed-sessions.ts";
 import { parseWindowAddress, writePlaces } from "./window-address.ts";
 import { windowFrame, windowReader } from "./window-messages.ts";
 import { type FollowableSession, WindowSender } from "./window-sender.ts";
+import { WindowServer } from "./window-server.ts";
 
 const LIVE = "/hls/playstream1";
 
@@ -263,9 +265,10 @@ class Reader extends Writable {
 /** A session of this process, and its source. */
 function session() {
   const clock = new ManualClock();
+  const memory = openMediaMemory().parts;
   const { timeline, outputs } = openTimeline({
     clock,
-    memory: openMediaMemory().parts,
+    memory,
     resume: null,
     lastTargetDuration: null,
     lastSound: null,
@@ -274,7 +277,8 @@ function session() {
     onUnstable: () => {},
     ladder: null,
   });
-  const state = { isLeft: false, isFinished: false };
+  const state = { isLeft: false, isFinished: false, isWhole: false };
+  const rungs = Promise.withResolvers<void>();
   const followable: FollowableSession = {
     sessionId: "session-1",
     playbackId: "playstream1",
@@ -283,8 +287,9 @@ function session() {
       return state.isLeft;
     },
     get isWhole() {
-      return state.isLeft;
+      return state.isWhole;
     },
+    whole: () => rungs.promise,
     get isFinished() {
       return state.isFinished;
     },
@@ -300,7 +305,12 @@ function session() {
     }
     sent = seconds;
   };
-  return { clock, followable, state, until };
+  /** Its rungs have all that they get. */
+  const complete = () => {
+    state.isWhole = true;
+    rungs.resolve();
+  };
+  return { clock, memory, outputs, followable, state, until, complete };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -381,7 +391,7 @@ test("a node that comes back is told what it lacks, and one whose stream moved h
     expect(copy.playlist(name)?.text()).toBe(followable.outputs.playlist(name)?.text());
   expect(second.segments.length).toBeLessThan(2);
 
-  state.isLeft = true;
+  state.isLeft = state.isWhole = true;
   sender.beat();
   expect(second.messages.at(-1)).toEqual({ kind: "moved" });
   expect(second.writableEnded).toBe(true);
@@ -397,6 +407,46 @@ test("a node that comes back is told what it lacks, and one whose stream moved h
     RangeError,
   );
   copy.dispose();
+});
+
+test("the next owner of a session has its end as soon as its ladder has all, and not with the next beat", async () => {
+  const { followable, state, until, complete } = session();
+  until(9);
+  state.isLeft = true;
+  const reader = new Reader();
+  new WindowSender(followable, reader, new Map());
+  await settled();
+  expect([reader.messages.at(-1)?.kind, reader.writableEnded]).toEqual(["whole", false]);
+  complete();
+  await settled();
+  await settled();
+  expect([reader.messages.at(-1)?.kind, reader.writableEnded]).toEqual(["moved", true]);
+});
+
+test("a socket that is destroyed while it takes a part keeps no memory", async () => {
+  const { clock, memory, outputs, followable, until } = session();
+  until(7);
+  const answers: ServerResponse[] = [];
+  const windows = new WindowServer({ clock, sessions: { sessionOf: () => followable } });
+  const server = createServer((_req, res) => {
+    answers.push(res);
+    windows.handle("/live/playstream1", res);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  for (let round = 1; round <= 3; round++) {
+    const reader = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
+    reader.write("GET / HTTP/1.0\r\n\r\n");
+    await once(reader, "data");
+    const closed = once(answers.at(-1) as ServerResponse, "close");
+    answers.at(-1)?.socket?.destroy();
+    until(7 + round);
+    await closed;
+  }
+  await settled();
+  outputs.end();
+  outputs.dispose();
+  server.close();
+  expect(memory.pagesInUse).toBe(0);
 });
 
 test("places go through an address, and nonsense is no place", () => {

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { NodePlace, OtherNodes } from "../../platform/cluster/index.ts";
 import type { Log } from "../../platform/log.ts";
+import { sleep } from "../../platform/retry.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import { PAGE_BYTES, type PageMemory } from "../page-memory.ts";
 import { Sent } from "../sent.ts";
@@ -20,6 +21,8 @@ const KEPT_MS = 30_000;
 const JOIN_MS = 1_000;
 /** By then a node that was to own the session does, or does not. */
 const HELD_MS = 5_000;
+/** A session that comes back at once waits so long for the ladder that it had here, or goes on without its window. */
+const WHOLE_WITHIN_MS = 200;
 const LOOK_MS = 250;
 /** How often the owner is told what the viewers of a copy were sent: twice for each of its figures. */
 const TELL_SENT_MS = 5_000;
@@ -105,18 +108,21 @@ export class FollowedSessions {
     return this.#followingOf({ playbackId, streamId, place })?.use(place);
   }
 
-  /** The copy of a stream that this node is about to own; null where there is no room for one. */
-  hold(followed: Followed): HeldCopy | null {
+  /** The copy of a stream that this node is about to own; null where there is no room for one, or its ladder of before still writes there. */
+  async hold(followed: Followed): Promise<HeldCopy | null> {
     const following = this.#followingOf(followed);
-    following?.hold();
-    return following ?? null;
+    if (!following) return null;
+    following.hold();
+    if (!following.isWhole) await Promise.race([following.whole, sleep(this.#settings.clock, WHOLE_WITHIN_MS)]);
+    return following.isWhole ? following : null;
   }
 
   /** The window of a session that this node owns now, which writes it from here on; undefined without a copy. */
   take(playbackId: string, sessionId: string): ReadonlyMap<string, LiveRendition> | undefined {
     const following = this.#byPlaybackId.get(playbackId);
     if (!following) return undefined;
-    const window = following.session?.sessionId === sessionId ? following.session.give() : undefined;
+    const isOfSession = following.session?.sessionId === sessionId;
+    const window = isOfSession && following.isWhole ? following.session?.give() : undefined;
     following.close();
     this.#byPlaybackId.delete(playbackId);
     return window;
@@ -227,7 +233,11 @@ class Following implements HeldCopy {
   #onJoined: () => void = () => {};
   #hasJoined = false;
   #isRefused = false;
+  #isClosed = false;
   #heldUntil = Number.NEGATIVE_INFINITY;
+  /** No ladder of this node writes here any more. */
+  isWhole = true;
+  whole: Promise<void> = Promise.resolve();
 
   /** `sessions`: the copies of all, by session. `past`: what those that are given up have sent. */
   constructor(
@@ -249,7 +259,13 @@ class Following implements HeldCopy {
   get isOver(): boolean {
     const now = this.#settings.clock.monotonic();
     const awayMs = this.session?.isFinished ? 0 : now - this.#heardAt;
-    return this.#isRefused || now - this.#usedAt > KEPT_MS || awayMs > AWAY_MS;
+    const isUnused = this.#isRefused || now - this.#usedAt > KEPT_MS || awayMs > AWAY_MS;
+    return isUnused && !this.#isHeld;
+  }
+
+  /** Somebody else writes it, or will in a moment. */
+  get #isHeld(): boolean {
+    return !this.isWhole || this.#settings.clock.monotonic() < this.#heldUntil;
   }
 
   use(place: NodePlace): FollowedSession | undefined | Promise<FollowedSession | undefined> {
@@ -264,10 +280,12 @@ class Following implements HeldCopy {
   /** Nobody writes the copy for a moment but its holder. */
   hold(): void {
     this.#heldUntil = this.#settings.clock.monotonic() + HELD_MS;
+    this.#isRefused = false;
     this.#connection?.abort();
   }
 
   take(message: WindowMessage): void {
+    if (this.#isClosed) return;
     if (message.kind === "session") this.#begin(message);
     else this.session?.take(message);
   }
@@ -276,7 +294,7 @@ class Following implements HeldCopy {
   look(): void {
     const { clock } = this.#settings;
     const now = clock.monotonic();
-    if (now < this.#heldUntil) return;
+    if (this.#isHeld) return;
     if (this.#connection && now - Math.max(this.#heardAt, this.#triedAt) > SILENT_MS) this.#connection.abort();
     // After the end, whether there is another session.
     const retryMs = this.session?.isFinished ? ENDED_RETRY_MS : RETRY_MS;
@@ -284,9 +302,9 @@ class Following implements HeldCopy {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#connection?.abort();
     this.#dispose();
-    this.#isRefused = true;
     this.#onJoined();
   }
 
@@ -295,7 +313,7 @@ class Following implements HeldCopy {
     const { promise, resolve } = Promise.withResolvers<void>();
     const late = clock.after(JOIN_MS, resolve);
     this.#onJoined = resolve;
-    if (!this.#connection) void this.#read();
+    if (!this.#connection && !this.#isHeld) void this.#read();
     await promise;
     late.cancel();
     this.#joined = null;
@@ -317,7 +335,7 @@ class Following implements HeldCopy {
       if (!place) return this.#refuse();
       const places = writePlaces(this.session);
       const path = `/live/${playbackId}${places && `?from=${places}`}`;
-      const status = await others.read(place, path, this.#reader(), connection.signal);
+      const status = await others.read(place, path, this.#reader(connection.signal), connection.signal);
       if (status !== 200 && !this.session) this.#refuse();
     } catch (error) {
       if (!connection.signal.aborted) log.debug({ err: error, playbackId }, "lost the node that has a stream");
@@ -340,13 +358,14 @@ class Following implements HeldCopy {
   }
 
   /** Takes what a connection brings. */
-  #reader(): (bytes: Buffer) => void {
+  #reader(signal: AbortSignal): (bytes: Buffer) => void {
     const { clock } = this.#settings;
     const read = windowTaker((message) => {
       this.take(message);
       if (this.#joined && this.session?.isReady) this.#onJoined();
     });
     return (bytes) => {
+      if (signal.aborted) return;
       this.#heardAt = clock.monotonic();
       read(bytes);
     };
@@ -358,9 +377,9 @@ class Following implements HeldCopy {
     this.session = FollowedSession.of(left, memory, clock);
     this.#sessions.set(left.sessionId, this.session);
     this.#hasJoined = true;
-    this.#heldUntil = Number.POSITIVE_INFINITY;
-    void left.whole().then(() => {
-      this.#heldUntil = Math.min(this.#heldUntil, clock.monotonic());
+    this.isWhole = false;
+    this.whole = left.whole().then(() => {
+      this.isWhole = true;
     });
   }
 
@@ -374,10 +393,12 @@ class Following implements HeldCopy {
   }
 
   #dispose(): void {
-    if (this.session) {
-      this.#sessions.delete(this.session.sessionId);
-      this.#past.add(this.session.sent);
-      this.session.dispose();
+    const { session } = this;
+    if (session) {
+      this.#sessions.delete(session.sessionId);
+      this.#past.add(session.sent);
+      if (this.isWhole) session.dispose();
+      else void this.whole.then(() => session.dispose());
     }
     this.session = null;
     this.#told = 0;
@@ -385,7 +406,7 @@ class Following implements HeldCopy {
 
   /** There is nothing to follow there: the next viewer asks anew. */
   #refuse(): void {
-    this.#isRefused = true;
+    this.#isRefused = !this.#isHeld;
     this.#onJoined();
   }
 }

@@ -7,7 +7,7 @@ import { Listener } from "../../platform/listener.ts";
 import { silentLog } from "../../platform/log.ts";
 import { ManualClock } from "../../platform/manual-clock-rig.ts";
 import type { SessionStart, TimelinePosition } from "../../ports/index.ts";
-import { NO_LADDER } from "../testing/fake-gates.ts";
+import { roomForLadders } from "../testing/fake-gates.ts";
 import { MediaRig } from "../testing/media-rig.ts";
 import { FollowedSessions } from "./followed-sessions.ts";
 import { Handover } from "./handover.ts";
@@ -37,7 +37,7 @@ async function openNode(id: string): Promise<Node> {
   const self = { nodeId: () => id, address: () => `127.0.0.1:${listener.port}` };
   const lookUp = { findAddress: async () => null, findMedia: async () => [] };
   const others = new OtherNodes({ seal, ...self, ...lookUp, proxies, clock, log: silentLog });
-  const rig = await MediaRig.open(NO_LADDER.admission, others);
+  const rig = await MediaRig.open(roomForLadders(), others);
   server.serve({
     forwarded: (_req, res) => void res.writeHead(404, { "content-length": "0" }).end(),
     live: (url, res) => rig.plane.tellWindow(url, res),
@@ -152,6 +152,48 @@ test("a node that does not answer is waited for 400 ms; then the session goes on
   expect(numbersIn(list).every((msn) => msn >= COMPUTED)).toBe(true);
   expect(list).toContain(`#EXT-X-MEDIA-SEQUENCE:${numbersIn(list)[0]}`);
 });
+
+const RUNG = { name: "180p", width: 320, height: 180, fps: 0, bitrate: 200_000 };
+
+test.each([
+  ["soon", false],
+  ["after its next one", true],
+] as const)(
+  "an encoder goes to another node and comes back at once, and the ladder of before ends %s: nobody else writes a rung",
+  async (_when, isSlow) => {
+    /** Another publisher of the session, at `seconds` of the source. */
+    const goOn = async (node: Node, start: Partial<SessionStart>, seconds: number) => {
+      node.rig.publishGate.nextStart = { sessionId: "session-1", profiles: [RUNG], ...start };
+      const { publication } = node.rig.publish();
+      await node.rig.send(publication, { seconds: 0.2, clockAt: seconds });
+      const tick = () => {
+        if (!isHeldBy(node)) node.rig.clock.advance(25);
+        return isHeldBy(node);
+      };
+      await expect.poll(tick, { interval: 10 }).toBe(true);
+      return publication;
+    };
+    const first = await goOn(a, {}, 0);
+    await a.rig.send(first, { seconds: 8.8, clockAt: 0.2 });
+    if (isSlow) a.rig.children.current.mode = "hung";
+    b.others.moved("stream-1", a.others.place);
+    b.rig.publishGate.grant();
+    await goOn(b, { previousEpoch: 1, previousPlace: a.others.place, resume }, 9);
+    expect(isHeldBy(a)).toBe(false);
+    for (let epochs = 0; epochs < 2; epochs++) a.rig.publishGate.grant();
+    const back = { ...resume, nextMsn: 2 * COMPUTED };
+    const third = await goOn(a, { previousEpoch: 2, previousPlace: b.others.place, resume: back }, 9.4);
+    await a.rig.send(third, { seconds: 8, clockAt: 9.6 });
+    const secondsIn = (list: string) =>
+      [...list.matchAll(/EXTINF:([\d.]+),\n(\d+)\.m4s/g)].map(([, seconds, msn]) => `${msn}: ${seconds}`);
+    const source = secondsIn(await a.rig.text(await listAt(a)));
+    const rung = secondsIn(await a.rig.text(`${LIVE}/s/-/session-1/v0/index.m3u8`));
+    const newest = source.slice(-3);
+    expect(newest).toHaveLength(3);
+    expect(rung.filter((line) => newest.includes(line))).toEqual(rung.slice(-newest.length));
+    expect(rung.filter((line) => !source.includes(line))).toEqual([]);
+  },
+);
 
 test("a node that had the session in another epoch says nothing of where it is", async () => {
   const { publication } = a.rig.publish();

@@ -40,7 +40,7 @@ export class Handover {
     if (!place || previousEpoch === null || !resume) return start;
     const { clock, log, copies, others } = this.#settings;
     const { streamId, playbackId, epoch } = grant;
-    const copy = copies.hold({ playbackId, streamId, place });
+    const copy = await copies.hold({ playbackId, streamId, place });
     const from = copy?.session?.sessionId === sessionId ? writePlaces(copy.session) : "";
     const told: ToldMove = { move: { streamId, sessionId, epoch, ...others.place }, previousEpoch, from };
     const asked = new AbortController();

@@ -14,6 +14,8 @@ export interface FollowableSession {
   readonly isLeft: boolean;
   /** It was left, and its renditions have all that they get. */
   readonly isWhole: boolean;
+  /** Resolves when they do, of a session that was left. */
+  whole(): Promise<void>;
   readonly outputs: {
     readonly listed: readonly ListedRendition[];
     readonly renditions: readonly LiveRendition[];
@@ -53,6 +55,8 @@ export class WindowSender {
   #isDue = false;
   #isBlocked = false;
   #isOver = false;
+  /** Of parts that the socket has not taken: it forgets them where it is destroyed. */
+  readonly #untaken = new Set<() => void>();
 
   constructor(session: FollowableSession, to: Writable, from: ReadonlyMap<string, FollowedPlace>) {
     this.#session = session;
@@ -65,7 +69,12 @@ export class WindowSender {
       this.#tell();
     });
     this.#tell();
-    onceClosed(to, () => this.#close());
+    // Its next owner waits for the end.
+    if (session.isLeft && !this.#isOver) void session.whole().then(() => this.#tellSoon());
+    onceClosed(to, () => {
+      this.#close();
+      for (const taken of this.#untaken) taken();
+    });
   }
 
   /** To be called every half second, so that silence means that this node is away. */
@@ -169,8 +178,12 @@ export class WindowSender {
     const { views, byteLength } = part;
     this.#send(partHead(of, part, byteLength));
     segment.retain();
+    const taken = (): void => {
+      if (this.#untaken.delete(taken)) segment.release();
+    };
+    this.#untaken.add(taken);
     const last = views.length - 1;
-    for (const [nth, view] of views.entries()) this.#send(view, nth === last ? () => segment.release() : undefined);
+    for (const [nth, view] of views.entries()) this.#send(view, nth === last ? taken : undefined);
   }
 
   #init({ rendition, inits }: SentRendition, { init }: LiveSegment): void {

@@ -17,6 +17,13 @@ export const TAKEN_OVER = "Another encoder took this stream over.";
 /** Limit of a decoder configuration, which every init segment, journal and index repeats. Real ones have a few hundred bytes. */
 const MAX_CONFIG_BYTES = 64 * 1024;
 
+/** How a publisher is dismissed. */
+interface Refusal {
+  /** It may try again at once. */
+  readonly mayReturn?: boolean;
+  readonly as?: PublicationEnd;
+}
+
 export interface HubPublicationSettings {
   readonly clock: Clock;
   readonly log: Log;
@@ -49,6 +56,8 @@ export class HubPublication implements Publication {
   /** Of the early ones. */
   #sent = 0;
   readonly #pace = new SourcePace();
+  /** What its end is to a session that is being begun. */
+  #refusedAs: PublicationEnd = "clean-stop";
   #pendingEnd: { readonly why: PublicationEnd; readonly reason: string } | null = null;
 
   constructor(settings: HubPublicationSettings) {
@@ -115,9 +124,10 @@ export class HubPublication implements Publication {
     this.#close();
   }
 
-  /** The hub dismisses the publisher with a sentence it may read. From now on its packets are ignored. */
-  refuse(reason: string, mayReturn = false): void {
+  /** The hub dismisses the publisher with a sentence it may read. From now on its packets are ignored. `as`: its end, to a session that is being begun. */
+  refuse(reason: string, { mayReturn = false, as = "clean-stop" }: Refusal = {}): void {
     if (this.#state === "closed") return;
+    this.#refusedAs = as;
     this.#close();
     this.#settings.publisher.close(reason, mayReturn);
   }
@@ -130,10 +140,10 @@ export class HubPublication implements Publication {
     } catch (error) {
       log.error({ err: error, streamId: this.grant.streamId }, "could not start a session");
       this.#settings.onEndedEarly("source-lost", "could not start a session");
-      return this.refuse("The server could not begin a session. Try again in a moment.", true);
+      return this.refuse("The server could not begin a session. Try again in a moment.", { mayReturn: true });
     }
     if (!this.#isBeginning) {
-      if (start) this.#settings.onEndedEarly("clean-stop", "let go while the session was being begun");
+      if (start) this.#settings.onEndedEarly(this.#refusedAs, "let go while the session was being begun");
       return;
     }
     if (!start) return this.refuse("This stream was taken over by another encoder, or may no longer be published.");

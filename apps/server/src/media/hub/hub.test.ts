@@ -124,6 +124,25 @@ describe("a publisher", () => {
     expect(session()?.outputs.renditions[0]?.open?.parts).toHaveLength(2);
   });
 
+  test.each([
+    ["a node that drains leaves it to another node", () => hub.drain(true), ["source-lost", 1]],
+    ["a node that drains alone ends it", () => hub.drain(false), ["clean-stop", 1]],
+    ["a new key waits for its encoder", () => hub.stop("stream-1", "key-rotated"), ["source-lost", 1]],
+    ["a stream that is deleted ends it", () => hub.stop("stream-1", "deleted"), ["clean-stop", 1]],
+    ["another node owns the stream", () => hub.moved({ streamId: "stream-1", epoch: 2 }), ["source-lost", 1]],
+  ] as const)("whose session is being begun is let go: %s", async (_what, letGo, end) => {
+    const open = holdBegin();
+    const broadcast = publish();
+    await send(broadcast, { seconds: 0.1 });
+    const done = letGo();
+    open();
+    await done;
+    await settled();
+    expect(broadcast.publisher.closedWith).not.toBe(null);
+    expect(hub.held()).toEqual([]);
+    expect(ended()).toEqual([end]);
+  });
+
   test("whose early packets take long gives others a turn after each, and what comes meanwhile follows them", async () => {
     const { broadcast, live } = await publishEarly(1);
     const [turns, sent]: [number[], number[]] = [[], []];

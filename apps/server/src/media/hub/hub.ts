@@ -164,12 +164,15 @@ export class Hub {
   }
 
   /**
-   * The stream has an owner on another node. A publisher of before is let go; targets and recording of its session end, and the playlists stay as
+   * The stream has an owner on another node. A publisher of before is let go, also one whose session is being begun; targets and recording of its session end, and the playlists stay as
    * they are, because the session goes on there.
    */
   moved({ streamId, epoch }: Pick<StreamMove, "streamId" | "epoch">): void {
-    const owner = this.#owners.get(streamId);
-    if (owner && owner.grant.epoch < epoch) owner.refuse(TAKEN_OVER);
+    for (const publication of [...this.#publications]) {
+      const { grant, isWaiting } = publication;
+      if (grant.streamId === streamId && grant.epoch < epoch && !isWaiting)
+        publication.refuse(TAKEN_OVER, { as: "source-lost" });
+    }
     for (const session of this.#sessions.values())
       if (session.streamId === streamId && session.epoch < epoch) this.#leave(session);
   }
@@ -179,7 +182,7 @@ export class Hub {
     const session = this.#sessions.get(sessionId);
     if (!session) return;
     const owner = this.#owners.get(session.streamId);
-    if (owner?.grant.epoch === session.epoch) owner.refuse(WINDOW_OVER, true);
+    if (owner?.grant.epoch === session.epoch) owner.refuse(WINDOW_OVER, { mayReturn: true });
     session.finish();
   }
 
@@ -201,8 +204,9 @@ export class Hub {
 
   /** Close the stream's publisher and end its session, or let it wait for a new key. Suspended and deleted streams leave no playlist behind. */
   stop(streamId: string, why: StopReason): void {
+    const as = why === "key-rotated" ? "source-lost" : "clean-stop";
     for (const publication of [...this.#publications])
-      if (publication.grant.streamId === streamId) publication.refuse(STOP_SENTENCES[why]);
+      if (publication.grant.streamId === streamId) publication.refuse(STOP_SENTENCES[why], { as });
     for (const session of this.#sessions.values()) {
       if (session.streamId !== streamId) continue;
       if (why === "key-rotated") {
@@ -225,8 +229,9 @@ export class Hub {
   async drain(isHeld: boolean): Promise<void> {
     // First, so that the end of its publisher is not the end of the session.
     if (isHeld) for (const session of this.#sessions.values()) this.#leave(session);
+    const as = isHeld ? "source-lost" : "clean-stop";
     for (const publication of [...this.#publications])
-      publication.refuse("The server is shutting down. Please reconnect.", true);
+      publication.refuse("The server is shutting down. Please reconnect.", { mayReturn: true, as });
     for (const session of this.#sessions.values()) {
       if (!session.isFinished && !session.isLeft) session.cleanStop(session.epoch, "server shutting down");
     }

@@ -2,6 +2,7 @@ import { ChunkReader, MESSAGE } from "@weir/formats/rtmp";
 import { expect, test } from "vitest";
 import type { LadderProfile } from "../../ports/index.ts";
 import { TranscodeAdmission } from "../ladder/transcode-admission.ts";
+import { roomForLadders } from "../testing/fake-gates.ts";
 import { RestreamRig, TARGET } from "./restream-test-rig.ts";
 
 /** The source is 640x360. */
@@ -12,7 +13,7 @@ const LARGE: LadderProfile = { name: "720p0", width: 1280, height: 720, bitrate:
 const SOUND_BYTES = 12;
 
 function withLadder(forTargets: readonly string[], isDefault = true) {
-  const admission = new TranscodeAdmission({ cores: 8, freeBytes: () => 1e12 });
+  const admission = roomForLadders();
   const ladder = { profiles: [LARGE, SMALL], isDefault, forTargets: new Set(forTargets), admission };
   return { admission, rig: new RestreamRig({ ladder }) };
 }

@@ -105,6 +105,9 @@ export class FakePublisher implements PublisherHandle {
   }
 }
 
+/** Of a node with room for the ladders of a test. */
+export const roomForLadders = (): TranscodeAdmission => new TranscodeAdmission({ cores: 8, freeBytes: () => 1e12 });
+
 /** A node that cannot transcode. */
 export const NO_LADDER: LadderResources = {
   admission: new TranscodeAdmission({ cores: 0, freeBytes: () => 0 }),

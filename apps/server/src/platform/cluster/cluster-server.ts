@@ -13,6 +13,8 @@ export const TELL_PREFIX = "/cluster/v1";
 /** Of a body whose hash is sealed. */
 export const MAX_HASHED_BYTES = 1024 * 1024;
 const MAX_CONNECTIONS = 4_000;
+/** More than a viewer's request has: its token is in the address and in the admission, and all of it is sealed. */
+const MAX_HEAD_BYTES = 48 * 1024;
 const BODY_WITHIN_MS = 10_000;
 const LAST_ANSWERS_MS = 1_000;
 
@@ -68,7 +70,7 @@ export class ClusterServer {
     this.#settings = settings;
     this.server = createServer({ noDelay: true }, (req, res) => void this.#answer(req, res));
     this.server.maxConnections = MAX_CONNECTIONS;
-    limitHttp1(this.server);
+    limitHttp1(this.server, { maxHeaderSize: MAX_HEAD_BYTES });
   }
 
   /** Throws `StartupError` if the port is taken or not allowed. */

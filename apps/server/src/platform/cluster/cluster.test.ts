@@ -11,7 +11,7 @@ import { makeTestFolder } from "../test-folder-rig.ts";
 import { writeLocalAddress } from "./cluster-address.ts";
 import { ClusterSeal } from "./cluster-seal.ts";
 import { ClusterServer, type Forwarded, type ForwardedHandler } from "./cluster-server.ts";
-import { OtherNodes } from "./other-nodes.ts";
+import { type ForwardOptions, OtherNodes } from "./other-nodes.ts";
 
 const closing: (() => void | Promise<void>)[] = [];
 let clock: ManualClock;
@@ -49,14 +49,14 @@ async function owner(handler: ForwardedHandler, id = "owner") {
 }
 
 /** A node that viewers ask, which has everything answered by `to`. */
-async function asked(to: { readonly nodeId: string; readonly address: string }, options?: { body?: Buffer }) {
+async function asked(to: { readonly nodeId: string; readonly address: string }, options?: ForwardOptions) {
   const proxies = new TrustedProxies(["127.0.0.1"]);
   const seal = await sealOf("asked");
   const findAddress = async (id: string) => (id === to.nodeId ? to.address : null);
   const self = { nodeId: () => "asked", address: () => "127.0.0.1:9", findMedia: async () => [] };
   const others = new OtherNodes({ seal, ...self, findAddress, proxies, clock, log: silentLog });
   const outcomes: string[] = [];
-  const server = createServer(async (req, res) => {
+  const server = createServer({ maxHeaderSize: 24 * 1024 }, async (req, res) => {
     outcomes.push(await others.send(req, res, to, { admitted: "admission", ...options }));
     if (!res.headersSent) res.writeHead(503).end();
   });
@@ -160,6 +160,35 @@ test("a key that was added is accepted before every node uses it", async () => {
   const newer = await sealOf("newer");
   clock.advance(2_000);
   expect(await statusOf(to.address, "GET", path, newer.sign("GET", path, {}))).toBe(200);
+});
+
+test("a node that answers nothing holds 1,000 requests, and the next is refused at once: none waits for a connection", async () => {
+  let held = 0;
+  const to = await owner(() => void held++);
+  const { url, outcomes } = await asked(to);
+  const ask = (nth: number) => {
+    const headers = { "x-forwarded-for": `203.0.${nth >> 8}.${nth & 255}` };
+    const viewer = request(url, { agent: false, headers }).on("error", () => {});
+    closing.push(() => void viewer.destroy());
+    viewer.end();
+  };
+  for (let nth = 0; nth < 1_000; nth++) ask(nth);
+  await expect.poll(() => held, { timeout: 20_000 }).toBe(1_000);
+  ask(1_000);
+  await expect.poll(() => outcomes).toEqual(["full"]);
+  to.server.server.closeAllConnections();
+});
+
+test("a request whose token is in its address and in its admission arrives, also with a long referrer", async () => {
+  const token = "t".repeat(11 * 1024);
+  let admitted: string | null = null;
+  const to = await owner((_req, res, forwarded) => {
+    admitted = forwarded.admitted;
+    res.end("list");
+  });
+  const { url } = await asked(to, { admitted: token });
+  const answer = await fetch(`${url}/hls/abc/s/${token}/index.m3u8`, { headers: { referer: "r".repeat(4 * 1024) } });
+  expect([answer.status, await answer.text(), admitted]).toEqual([200, "list", token]);
 });
 
 test("a node that is away fails the request, and one that leaves in the middle ends the answer", async () => {

@@ -11,7 +11,7 @@ import { bodyHash, type ClusterSeal, STREAMED } from "./cluster-seal.ts";
 import { FORWARD_PREFIX, TELL_PREFIX } from "./cluster-server.ts";
 import { readLasting } from "./lasting-answer.ts";
 
-/** Under way at once: each holds a connection to another node. */
+/** Under way at once, of a client as at a node: each holds a connection to another node, and none waits for one. */
 const PLACES = { inAll: 4_000, perHolder: 1_000 } as const;
 const MAX_MOVES = 20_000;
 /** Longer than answers of the playback gate are valid. */
@@ -68,8 +68,9 @@ export interface OtherNodesSettings {
 /** The other nodes of this server, which answer requests that this one cannot. One hop at most: what was forwarded is answered where it arrives. */
 export class OtherNodes {
   readonly #settings: OtherNodesSettings;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1_000, maxFreeSockets: 64, timeout: IDLE_MS });
-  readonly #places = new Places<string>(PLACES);
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: PLACES.perHolder, maxFreeSockets: 64, timeout: IDLE_MS });
+  readonly #ofClients = new Places<string>(PLACES);
+  readonly #atNodes = new Places<string>(PLACES);
   readonly #moves = new LRUCache<string, NodePlace>({ max: MAX_MOVES, ttl: MOVES_KEPT_MS });
 
   /** What comes from all nodes that are followed is read into it, one piece after the other. */
@@ -81,7 +82,7 @@ export class OtherNodes {
 
   /** Forwarded requests under way. */
   get underWay(): number {
-    return this.#places.taken;
+    return this.#ofClients.taken;
   }
 
   /** A stream has begun at a node, or moved there: known before any cached answer of the database. */
@@ -169,14 +170,19 @@ export class OtherNodes {
   ): Promise<ForwardOutcome> {
     const { proxies, log } = this.#settings;
     const client = proxies.clientOf(req);
-    if (!this.#places.take(client)) return "full";
+    if (!this.#ofClients.take(client)) return "full";
+    if (!this.#atNodes.take(to.address)) {
+      this.#ofClients.giveBack(client);
+      return "full";
+    }
     try {
       return await this.#send(req, res, to, options);
     } catch (error) {
       log.warn({ err: error, nodeId: to.nodeId }, "could not forward a request to another node");
       return "failed";
     } finally {
-      this.#places.giveBack(client);
+      this.#ofClients.giveBack(client);
+      this.#atNodes.giveBack(to.address);
     }
   }
 

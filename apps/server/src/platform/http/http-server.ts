@@ -72,9 +72,9 @@ export async function createHttpServer({ listener, clock, ...routes }: HttpServe
   };
 }
 
-/** The limits of each connection that speaks HTTP/1.1, with or without TLS. To be set before the server listens. */
-export function limitHttp1(server: Pick<NetServer, "on">): void {
-  Object.assign(server, HTTP1_LIMITS);
+/** The limits of each connection that speaks HTTP/1.1, with or without TLS. To be set before the server listens. `more`: other limits for this server. */
+export function limitHttp1(server: Pick<NetServer, "on">, more: Partial<typeof HTTP1_LIMITS> = {}): void {
+  Object.assign(server, HTTP1_LIMITS, more);
   server.on("clientError", refuse);
 }
 

@@ -1,7 +1,7 @@
 import { avcParameterSets } from "@weir/formats/codecs";
 import { describe, expect, it } from "vitest";
-import { TranscodeAdmission } from "../../ladder/transcode-admission.ts";
 import { Payload } from "../../packet.ts";
+import { roomForLadders } from "../../testing/fake-gates.ts";
 import { browserOffer, FakePeers } from "../../testing/fake-peers.ts";
 import { MediaRig, until } from "../../testing/media-rig.ts";
 import { AUDIO, syntheticSource, VIDEO } from "../../testing/synthetic-source.ts";
@@ -26,9 +26,7 @@ interface LiveShape {
 /** A live stream for WebRTC viewers. */
 async function openLive({ rungBps, ...shape }: LiveShape = { audio: false }) {
   const isTranscoded = rungBps !== undefined;
-  const rig = await MediaRig.open(
-    isTranscoded ? new TranscodeAdmission({ cores: 8, freeBytes: () => 1e12 }) : undefined,
-  );
+  const rig = await MediaRig.open(isTranscoded ? roomForLadders() : undefined);
   if (isTranscoded) rig.publishGate.nextStart = { profiles: [{ ...RUNG, bitrate: rungBps }] };
   const peers = new FakePeers();
   const refuse = { offer: async () => ({ status: 401, sentence: "no" }) as const };

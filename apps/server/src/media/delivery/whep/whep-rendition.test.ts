@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../../platform/log.ts";
 import { ManualClock } from "../../../platform/manual-clock-rig.ts";
-import { TranscodeAdmission } from "../../ladder/transcode-admission.ts";
 import { Payload, VIDEO_TRACK } from "../../packet.ts";
+import { roomForLadders } from "../../testing/fake-gates.ts";
 import { FakeChildren } from "../../testing/fake-transcoder.ts";
 import { VIDEO } from "../../testing/synthetic-source.ts";
 import { WhepRendition } from "./whep-rendition.ts";
@@ -14,7 +14,7 @@ test("a transcoder that hangs is replaced, and pictures go on at the next keyfra
   const rendition = WhepRendition.open({
     ...{ clock, log: silentLog, track: VIDEO },
     transcoding: {
-      admission: new TranscodeAdmission({ cores: 8, freeBytes: () => 1e12 }),
+      admission: roomForLadders(),
       children,
       encoding: { encoder: "libx264", preset: "veryfast" },
     },
