@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { test } from "vitest";
 import { renditionUrl } from "./support/live-renditions.ts";
 import { figure, Nodes, StagedStream } from "./support/nodes.ts";
 import { followParts } from "./support/part-times.ts";
@@ -10,14 +10,8 @@ const STALL_MS = 6_000;
 /** Longer than a lease, and the next look at all leases. */
 const JUDGED_MS = 15_000;
 
-let nodes: Nodes;
-beforeAll(async () => {
-  nodes = await Nodes.open(NODES, { WEIR_CLUSTER_ADDRESS: "127.0.0.1:0" });
-});
-afterAll(() => nodes?.[Symbol.asyncDispose]());
-
 /** A node that was declared gone joins again, which raises its epoch. */
-const members = () =>
+const members = (nodes: Nodes) =>
   nodes.query<{ id: string; epoch: string; state: string }>("select id, epoch, state from node order by id");
 
 /** The longest time that a viewer had no new part. */
@@ -26,9 +20,10 @@ function longestWait(listedAt: ReadonlyMap<string, number>, from: number): numbe
   return Math.max(...times.slice(1).map((time, nth) => time - (times[nth] ?? time)));
 }
 
-test.each([20, 120])(
+test.concurrent.for([20, 120])(
   "the database is stopped for %i s: no stall at owner and follower, no node is gone, every fact comes after it, and new publishers are let in",
-  async (seconds) => {
+  async (seconds, { expect }) => {
+    await using nodes = await Nodes.open(NODES, { WEIR_CLUSTER_ADDRESS: "127.0.0.1:0" });
     await using staged = await StagedStream.create(nodes, { watchedAt: NODES });
     await using late = await StagedStream.create(nodes, { watchedAt: [] });
     const publisher = await staged.publishAt("a");
@@ -38,7 +33,7 @@ test.each([20, 120])(
     const viewers = await Promise.all(
       NODES.map(async (node) => followParts(await renditionUrl(hlsUrlAt(node), "source"))),
     );
-    const before = await members();
+    const before = await members(nodes);
 
     await nodes.postgres.stop();
     const stoppedAt = Date.now();
@@ -51,10 +46,10 @@ test.each([20, 120])(
     await sleep(JUDGED_MS);
     const waits = viewers.map(({ listedAt }) => longestWait(listedAt, stoppedAt));
     await Promise.all(viewers.map((viewer) => viewer.stop()));
-    figure("longest waits for a part at owner and follower, in ms", waits.join(", "));
-    figure("a new publisher is live after, in ms", servedMs);
+    figure("longest waits for a part at owner and follower, in ms", waits.join(", "), expect);
+    figure("a new publisher is live after, in ms", servedMs, expect);
 
-    expect(await members()).toEqual(before);
+    expect(await members(nodes)).toEqual(before);
     expect((await staged.now()).status).toMatchObject({ state: "live", sessionId: status.sessionId });
     await Promise.all([publisher.stop(), encoder.stop()]);
     await staged.untilState("idle");

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { NewStream, Session, Stream, StreamEvent } from "@weir/contract";
 import pg from "pg";
-import { expect } from "vitest";
+import { type ExpectStatic, expect, vi } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { startTemporaryPostgres } from "../../src/platform/postgres/temporary-postgres-rig.ts";
 import { S3Bucket } from "../../src/platform/storage/s3-bucket.ts";
@@ -143,9 +143,9 @@ export class Nodes implements AsyncDisposable {
   }
 }
 
-/** For the reader of a run: what was measured. */
-export function figure(what: string, value: number | string): void {
-  process.stdout.write(`${expect.getState().currentTestName}: ${what}: ${value}\n`);
+/** For the reader of a run: what was measured. A test beside others gives its own `expect`, which knows its name. */
+export function figure(what: string, value: number | string, ofTest: ExpectStatic = expect): void {
+  process.stdout.write(`${ofTest.getState().currentTestName}: ${what}: ${value}\n`);
 }
 
 export type StagedOptions = Omit<NewStream, "name"> & { readonly watchedAt?: readonly string[] };
@@ -190,7 +190,8 @@ export class StagedStream implements AsyncDisposable {
 
   async untilState(state: Stream["status"]["state"], withinMs = 15_000): Promise<Stream> {
     try {
-      await expect.poll(async () => (await this.now()).status.state, { timeout: withinMs, interval: 50 }).toBe(state);
+      const isSo = async () => expect((await this.now()).status.state).toBe(state);
+      await vi.waitFor(isSo, { timeout: withinMs, interval: 50 });
     } catch (error) {
       process.stderr.write(this.#nodes.lastWords);
       throw error;
@@ -205,7 +206,7 @@ export class StagedStream implements AsyncDisposable {
       last = Math.max(0, ...this.seen.lists.filter((list) => list.node === node).map(({ lastMsn }) => lastMsn));
       return last;
     };
-    await expect.poll(listed, { timeout: withinMs, interval: 50 }).toBeGreaterThan(behind);
+    await vi.waitFor(() => expect(listed()).toBeGreaterThan(behind), { timeout: withinMs, interval: 50 });
     return last;
   }
 
@@ -215,7 +216,7 @@ export class StagedStream implements AsyncDisposable {
     const later = () =>
       this.seen.lists.slice(before).filter((list) => list.node === node && list.rendition === "source");
     // The first one may have been asked for before.
-    await expect.poll(() => later().length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await vi.waitFor(() => expect(later().length).toBeGreaterThan(1), { timeout: 10_000 });
     return later().at(-1)?.lastMsn ?? 0;
   }
 
@@ -231,7 +232,7 @@ export class StagedStream implements AsyncDisposable {
   /** The newest session once its recording is ready. */
   async recorded(withinMs = 60_000): Promise<Session> {
     const newest = async () => (await this.sessions())[0];
-    await expect.poll(async () => (await newest())?.recordingStatus, { timeout: withinMs }).toBe("ready");
+    await vi.waitFor(async () => expect((await newest())?.recordingStatus).toBe("ready"), { timeout: withinMs });
     const session = await newest();
     if (!session) throw new Error("there is no session");
     return session;
