@@ -57,6 +57,8 @@ export interface Asked {
   readonly stuckKeys: string[];
   readonly removedPrefixes: string[];
   failsToRemove: boolean;
+  /** The store does not answer. */
+  hangs?: Promise<void>;
 }
 
 /** A domain floor over a real, empty database and a clock that stands still, with its API in memory. */
@@ -202,6 +204,7 @@ export async function startTestDomains(
           asked.removedKeys.push(key);
         },
         async deletePrefix(prefix) {
+          await asked.hangs;
           if (asked.failsToRemove) throw new Error("the store is away");
           asked.removedPrefixes.push(prefix);
         },

@@ -44,16 +44,20 @@ const DUTIES: readonly Duty<HousekeepingDeps>[] = [
   releaseStreamsOfGoneNodes,
   endOverdueWindows,
   settleRecordings,
-  purgeDeletedRecordings,
   expireUploads,
   failLostUploads,
   queueQuietAssets,
   queueQuietTranscodes,
   forgetFailedTranscodes,
-  removeUnwantedOriginals,
-  purgeDeletedAssets,
   forgetOldCounts,
   contractSchema,
+];
+
+/** They wait for the object store, which may hang: no other duty waits for them. */
+const REMOVALS: readonly Duty<HousekeepingDeps>[] = [
+  purgeDeletedRecordings,
+  removeUnwantedOriginals,
+  purgeDeletedAssets,
 ];
 
 /**
@@ -67,6 +71,7 @@ export class Housekeeping {
   #timer: Timer | null = null;
   #isClosed = false;
   readonly #running = new SharedWork();
+  readonly #removing = new SharedWork();
   #hourlyAt = 0;
 
   constructor(deps: HousekeepingDeps, node: NodeMembership) {
@@ -80,14 +85,17 @@ export class Housekeeping {
 
   /** One round; never throws. While a round is running, another does not start. */
   tick(): Promise<void> {
-    return this.#running.run(() => this.#round());
+    return this.#running.run(() => this.#round()).then(() => this.#removing.settled());
   }
 
   /** A running duty has 2 s to end, for an object store may be slow; whoever runs the next round does the rest. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
-    await Promise.race([this.#running.settled(), sleep(this.#deps.clock, CLOSE_WITHIN_MS)]);
+    await Promise.race([
+      Promise.all([this.#running.settled(), this.#removing.settled()]),
+      sleep(this.#deps.clock, CLOSE_WITHIN_MS),
+    ]);
   }
 
   async #round(): Promise<void> {
@@ -96,6 +104,9 @@ export class Housekeeping {
       if (!(await this.#isAnythingDue())) return;
       await this.#try("expire the leases of nodes", () => this.#node.expireOthers());
       for (const duty of DUTIES) await this.#try(duty.what, () => duty.run(deps));
+      void this.#removing.run(async () => {
+        for (const duty of REMOVALS) await this.#try(duty.what, () => duty.run(deps));
+      });
     });
     const now = deps.clock.monotonic();
     if (now < this.#hourlyAt) return;
@@ -106,7 +117,10 @@ export class Housekeeping {
   async #isAnythingDue(): Promise<boolean> {
     const { vital, clock } = this.#deps;
     const now = clock.now();
-    const due = sql.join([hasExpiredNodes, ...DUTIES.map((duty) => duty.isDue(now, this.#deps))], sql` or `);
+    const due = sql.join(
+      [hasExpiredNodes, ...[...DUTIES, ...REMOVALS].map((duty) => duty.isDue(now, this.#deps))],
+      sql` or `,
+    );
     const { rows } = await sql<{ due: boolean }>`select ${due} as due`.execute(vital);
     return rows[0]?.due === true;
   }
