@@ -195,12 +195,22 @@ class SpoolStore extends DataStore {
 
   override async create(upload: Upload): Promise<Upload> {
     const [, id = "", secret = ""] = ADDRESS.exec(upload.id) ?? [];
+    try {
+      await this.#create(upload, id, secret);
+    } catch (error) {
+      // Nothing of it is here: another node may have room.
+      await this.#gate.released(id).catch(() => {});
+      throw error;
+    }
+    return upload;
+  }
+
+  async #create(upload: Upload, id: string, secret: string): Promise<void> {
     // As it will be sent: the library turns values into UTF-8, which can be three times as long.
     if (upload.metadata && (Metadata.stringify(upload.metadata) ?? "").length > MAX_METADATA)
       throw new UploadRefused(400, `Upload-Metadata is longer than ${MAX_METADATA} bytes: send less of it`);
     const metadata = upload.metadata ? JSON.stringify(upload.metadata) : null;
     await this.#spool.create(id, { secret, metadata, bytes: upload.size ?? 0 });
-    return upload;
   }
 
   override async getUpload(address: string): Promise<Upload> {

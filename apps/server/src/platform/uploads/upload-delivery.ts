@@ -46,7 +46,7 @@ export class UploadDelivery {
   /** Find complete files of an earlier run, and begin. */
   async start(): Promise<void> {
     const { spool, clock } = this.#settings;
-    for (const id of await spool.ids()) if ((await spool.find(id))?.isComplete) this.#whole.add(id);
+    for (const id of await spool.ids()) await this.#find(id);
     this.#timer ??= clock.every(SWEEP_MS, () => void this.sweep());
     void this.sweep();
   }
@@ -80,9 +80,25 @@ export class UploadDelivery {
     if (ids.length === 0) return;
     const wanted = await gate.wanted(ids);
     for (const id of ids) {
-      if (wanted.has(id) || traffic.isWriting(id)) continue;
+      if (traffic.isWriting(id)) continue;
+      // It may be complete without a request that said so: its last one failed after the last byte.
+      if (wanted.has(id)) {
+        await this.#find(id);
+        continue;
+      }
       this.#whole.delete(id);
       await spool.remove(id);
+    }
+  }
+
+  /** Note an upload that is complete. One that cannot be read holds up no others. */
+  async #find(id: string): Promise<void> {
+    const { spool, log } = this.#settings;
+    if (this.#whole.has(id)) return;
+    try {
+      if ((await spool.find(id))?.isComplete) this.#whole.add(id);
+    } catch (error) {
+      log.warn({ err: error, uploadId: id }, "an upload in the spool cannot be read; it will be tried again");
     }
   }
 

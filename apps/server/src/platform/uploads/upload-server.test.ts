@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -404,4 +404,40 @@ it("one client takes only so many places, and others get theirs", async () => {
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "5"]);
   for (const socket of sockets) socket.destroy();
   await expect.poll(() => rig.server.underWay).toBe(0);
+});
+
+it("tus: a database that is away at the last byte: the client sees that all is there, and the file is delivered without a restart", async () => {
+  const url = await created(3);
+  rig.database.next = "away";
+  expect((await patch(url, 0, Buffer.from("abc"))).status).toBe(500);
+  // What every tus client does after an error: all of it is there, so it is done.
+  expect(await offsetOf(url)).toBe(3);
+  await rig.clock.advance(60_000);
+  await rig.server.settle();
+  expect(rig.received.get(id)).toBe(3);
+  expect(String(await rig.stored(id))).toBe("abc");
+});
+
+it("PUT: a database that kept that the file is complete, but whose answer was lost: the file is not thrown away", async () => {
+  rig.database.next = "answer-lost";
+  const answer = await fetch(`${rig.url}/api/asset/upload/direct?token=${tokenOf(id)}`, { method: "PUT", body: "abc" });
+  expect(answer.status).toBe(500);
+  // A second attempt is refused, since the asset has its file: 422.
+  const again = await fetch(`${rig.url}/api/asset/upload/direct?token=${tokenOf(id)}`, { method: "PUT", body: "abc" });
+  expect(again.status).toBe(422);
+  await rig.clock.advance(60_000);
+  await rig.server.settle();
+  expect(String(await rig.stored(id))).toBe("abc");
+});
+
+it("tus: an upload for which this node has no room is left to other nodes", async () => {
+  rig.disk.freeBytes = 0;
+  expect((await begin(10)).status).toBe(507);
+  expect(rig.released).toContain(id);
+});
+
+it("an upload in the spool that cannot be read keeps no server from starting", async () => {
+  await mkdir(join(rig.folder, "upload-unreadable.json"));
+  await rig.restart();
+  await rm(join(rig.folder, "upload-unreadable.json"), { recursive: true });
 });

@@ -122,14 +122,21 @@ export class UploadServer {
     const { id, maxBytes } = await this.#settings.gate.admit(token, bytes);
     if (bytes !== null && bytes > maxBytes) throw tooLarge(maxBytes);
     using _writing = this.#traffic.lock(id);
+    let isWhole = false;
     try {
       const note = { secret: randomBytes(16).toString("hex"), metadata: null, bytes: null };
       await this.#spool.create(id, note);
       const received = await this.#spool.append(id, 0, bodyOf(request, maxBytes));
       await this.#spool.complete({ id, ...note }, received);
+      isWhole = true;
       await this.#settings.gate.received(id, received);
       void this.#delivery.deliver(id);
     } catch (error) {
+      // The gate may have kept that it is complete, though its answer was lost: then nobody can send it again.
+      if (isWhole && !(error instanceof UploadRefused)) {
+        void this.#delivery.deliver(id);
+        throw error;
+      }
       await this.#spool.remove(id);
       await this.#settings.gate.released(id).catch(() => {});
       throw error;

@@ -95,17 +95,20 @@ export class UploadSpool {
     await writeDurably(from, "w", String(offset));
     const hash = createHash(checksum.algorithm);
     const read = hashed(chunks, (chunk) => hash.update(chunk));
+    let end = offset;
     try {
-      const end = await this.#write(file, offset, read);
+      end = await this.#write(file, offset, read);
       if (!hash.digest().equals(checksum.digest)) throw new UploadRefused(460, "the checksum does not match");
       await file.datasync();
-      return end;
     } catch (error) {
       await file.truncate(offset);
-      throw error;
-    } finally {
       await rm(from);
+      throw error;
     }
+    await rm(from);
+    // Or a power cut brings the mark back, and with it the offset before these bytes.
+    await syncFolder(this.#folder);
+    return end;
   }
 
   /** The length is now known, and the upload complete. */

@@ -25,6 +25,10 @@ export interface UploadRig extends AsyncDisposable {
   /** Complete uploads, by id. */
   readonly received: Map<string, number>;
   readonly expired: Set<string>;
+  /** Uploads that this node has no more. */
+  readonly released: readonly string[];
+  /** What the database does with the next news of a complete file: nothing, or it keeps it and its answer is lost. */
+  readonly database: { next: "away" | "answer-lost" | null };
   /** If set, the object store is unavailable. */
   readonly away: { isAway: boolean };
   stored(id: string): Promise<Buffer>;
@@ -55,7 +59,9 @@ export async function startUploads({
   const store = given ?? (await localStore(join(folder, "objects")));
   const clock = new ManualClock();
   const disk = { freeBytes: 2 ** 40 };
+  const released: string[] = [];
   const away = { isAway: false };
+  const database: UploadRig["database"] = { next: null };
   const received = new Map<string, number>();
   const expired = new Set<string>();
   const storedIds = new Set<string>();
@@ -72,11 +78,15 @@ export async function startUploads({
           return { id, maxBytes: MAX_BYTES };
         },
         touched: async () => {},
-        released: async () => {},
+        released: async (id) => void released.push(id),
         elsewhere: async () => null,
         async received(id, bytes) {
           if (expired.has(id)) throw new UploadRefused(422, "this upload has expired");
+          const { next } = database;
+          database.next = null;
+          if (next === "away") throw new Error("the database is away");
           received.set(id, bytes);
+          if (next === "answer-lost") throw new Error("the connection was lost");
           return `v1/test/${id}`;
         },
         stored: async (id) => void storedIds.add(id),
@@ -122,7 +132,9 @@ export async function startUploads({
     disk,
     received,
     expired,
+    released,
     away,
+    database,
     spooledBytes: async (id) => (await stat(join(folder, "spool", `${id}.bytes`)).catch(() => ({ size: 0 }))).size,
     stored: async (id) => buffer(await store.read(`v1/test/${id}`)),
     async restart() {
