@@ -199,6 +199,27 @@ describe("recordings", () => {
     expect((await events()).at(-1)).toMatchObject({ event: "recording.ready", sessionId });
   });
 
+  it("one that waits for the object store while the database is away for hours is not judged before its node could say so", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    const { streamId, epoch } = grant;
+    await tell(kit.domains, segment(grant, sessionId, 1), segment(grant, sessionId, 2));
+    await tell(kit.domains, sealed(grant, sessionId, "source"), ended(grant, "clean-stop"));
+    await pass(10_000);
+    expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "waiting" });
+    // Nobody reaches the database: neither who judges, nor the node, which says each minute that it has the rest.
+    kit.clock.advance(2 * 3_600_000);
+    // It is back. Who judges looks each second; the facts that wait are written within five.
+    await pass(5_000);
+    expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "waiting" });
+    await tell(kit.domains, { type: "recording-spooled", streamId, epoch, at: now(), sessionId });
+    await pass(120_000);
+    await tell(kit.domains, sealed(grant, sessionId, "audio"));
+    await pass(120_000);
+    const session = await readSession(sessionId);
+    expect([session.recordingStatus, session.recordingError]).toEqual(["ready", undefined]);
+  });
+
   it("one whose node is gone with the rest of it is taken as it is, an hour after it was last heard of", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;

@@ -10,6 +10,10 @@ import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
 
 /** When to check again a recording that is not durable yet. */
 const LOOK_AGAIN_MS = 5_000;
+/** Nobody looked for so long: the database was away, or all servers were. */
+const UNOBSERVED_MS = 60_000;
+/** Every node that runs says within a minute what it has in its spool. */
+const HEAR_FIRST_MS = 120_000;
 const BATCH = 50;
 
 export interface FinaliserDeps extends EventDeps, Pick<DomainConfig, "spoolWaitMs"> {
@@ -23,6 +27,7 @@ interface WaitingRow {
   user_id: string;
   recording_playback_id: string;
   ended_at: string;
+  settle_at: string;
   spooled_at: string | null;
   recording_error: string | null;
   sealed: string;
@@ -50,7 +55,7 @@ async function settle(deps: FinaliserDeps): Promise<void> {
   const { db, clock, log, events, mediaControl, spoolWaitMs } = deps;
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
-    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.spooled_at, s.recording_error, g.sealed, g.unsealed, g.damaged,
+    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.settle_at, s.spooled_at, s.recording_error, g.sealed, g.unsealed, g.damaged,
       g.lost, (select min(n.name) ${goneOwner} and n.start_id is not null) as lost_node,
       exists (select ${goneOwner} and (n.start_id is not null or e.epoch = any(g.lost_epochs)) and not (${isGivenUp(sql.ref("n"), spoolWaitMs)}))
         as is_awaited
@@ -75,10 +80,11 @@ async function settle(deps: FinaliserDeps): Promise<void> {
       isSpoolAwaited: row.is_awaited,
       waitedMs: now - Math.max(Number(row.ended_at), Number(row.spooled_at ?? 0)),
     });
-    if (verdict === null) {
+    const isUnheard = verdict !== null && Number(row.unsealed) > 0 && now - Number(row.settle_at) > UNOBSERVED_MS;
+    if (verdict === null || isUnheard) {
       await db
         .updateTable("session")
-        .set({ settle_at: now + LOOK_AGAIN_MS })
+        .set({ settle_at: now + (isUnheard ? HEAR_FIRST_MS : LOOK_AGAIN_MS) })
         .where("id", "=", row.id)
         .execute();
       continue;

@@ -260,3 +260,33 @@ test("the spool of an earlier version (one folder per session, the track in each
   await rig.restart();
   expect(await recovered()).toEqual(both(1, 2, 3));
 });
+
+test("a chapter that could not be read at the start is read when it can be, without another start", async () => {
+  await rig.record(4);
+  forgetFacts();
+  const journal = join(await chapter(), "journal.jsonl");
+  await rename(journal, `${journal}.x`);
+  // As a disk that does not answer: reading it is an error (EISDIR).
+  await mkdir(journal);
+  await rig.restart();
+  await rig.recovered();
+  await rm(journal, { recursive: true });
+  await rename(`${journal}.x`, journal);
+  await rig.pass(120_000);
+  expect(await recovered()).toEqual(both(1, 2, 3, 4));
+});
+
+test("a recording waits an hour for a chapter that the disk cannot read", async () => {
+  await rig.record(4);
+  const journal = join(await chapter(), "journal.jsonl");
+  await rm(journal);
+  await mkdir(journal);
+  await rig.restart();
+  await rig.recovered();
+  const spooled = () => rig.facts.of("recording-spooled").length;
+  const before = spooled();
+  await rig.pass(3_600_000);
+  const within = spooled();
+  await rig.pass(1_200_000);
+  expect([within - before, spooled() - within]).toEqual([expect.toSatisfy((count: number) => count > 50), 0]);
+});

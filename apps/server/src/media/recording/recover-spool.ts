@@ -1,10 +1,9 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { MediaFact } from "../../ports/index.ts";
 import { reportInBatches } from "./report-in-batches.ts";
-import type { SpanSealer, SpanSealerSettings } from "./span-sealer.ts";
-import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
+import { FROM_EARLIER_RUN, type SpanSealer, type SpanSealerSettings } from "./span-sealer.ts";
+import { readChapter } from "./spool-chapter.ts";
 
 export interface SpoolRecoverySettings extends Omit<SpanSealerSettings, "store"> {
   readonly sealer: SpanSealer;
@@ -26,10 +25,12 @@ export async function recoverSpool(folders: readonly string[], settings: SpoolRe
     try {
       await recoverChapter(folder, settings);
     } catch (error) {
-      settings.log.error(
-        { err: error, folder },
-        "cannot read a recording left by an earlier run; retrying at the next start",
-      );
+      const { code = "ENOTDIR" } = error as NodeJS.ErrnoException;
+      const isOurs = code !== "ENOTDIR";
+      const what = `cannot read a recording left by an earlier run; retrying ${isOurs ? "soon" : "at the next start"}`;
+      settings.log.error({ err: error, folder }, what);
+      // A disk that cannot read it now, or a process with too many files open: both pass.
+      if (isOurs) settings.sealer.add(folder, FROM_EARLIER_RUN);
     }
   }
 }
@@ -44,23 +45,16 @@ async function recoverChapter(
     return rm(folder, { recursive: true, force: true });
   }
   const { sessionId, facts, damage } = chapter;
-  const all = [...facts, ...damageFact(chapter, clock.now())];
+  if (Object.values(damage).some((count) => count > 0))
+    log.warn({ sessionId, wholeSegments: facts.length, damage }, "a recording left open by an earlier run is damaged");
+  // The object store may have what the disk lost: the sealer asks it, and reports the rest.
+  const isSure = damage.segments === 0;
+  const sure = isSure ? facts : facts.filter(({ recorded }) => recorded.every(({ gap }) => !gap));
   const wait = new BackOff(200, 10_000);
-  while (!(await reportInBatches(eventSink, all))) {
+  while (!(await reportInBatches(eventSink, sure))) {
     if (signal.aborted) return;
     await sleep(clock, wait.next());
   }
-  const isDamaged = Object.values(damage).some((count) => count > 0);
-  if (isDamaged)
-    log.warn({ sessionId, wholeSegments: facts.length, damage }, "a recording left open by an earlier run is damaged");
-  else log.info({ sessionId, segments: facts.length }, "recovered a part of a recording that an earlier run left open");
-  sealer.add(folder, eventSink.lost);
-}
-
-/** A line cut off when the process died describes a segment that nobody was promised. Only lost segments are reported. */
-function damageFact({ streamId, sessionId, epoch, damage }: SpoolChapter, at: number): MediaFact[] {
-  if (damage.segments === 0) return [];
-  const segments = damage.segments === 1 ? "one segment was" : `${damage.segments} segments were`;
-  const reason = `part of the recording is missing: ${segments} damaged on the disk when the server stopped`;
-  return [{ type: "recording-failed", streamId, epoch, at, sessionId, reason }];
+  log.info({ sessionId, segments: sure.length }, "recovered a part of a recording that an earlier run left open");
+  sealer.add(folder, isSure ? eventSink.lost : FROM_EARLIER_RUN);
 }

@@ -1,4 +1,4 @@
-import { cp, readdir, rename, stat, truncate } from "node:fs/promises";
+import { cp, readdir, rename, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { initOfTrack } from "../packaging/init-of-track.ts";
@@ -82,6 +82,34 @@ test("a chapter that was stored, and that the disk has again after a power cut, 
   expect(await rig.objects()).toEqual(objects);
   expect(await rig.whole()).toEqual(both(1, 2, 3));
   expect(rig.facts.of("span-sealed").slice(spans.length)).toMatchObject(spans);
+});
+
+test("a chapter that was stored, whose facts the database did not get, and of which the disk has less after a power cut: nothing is missing", async () => {
+  await rig.record(3);
+  await rig.recorder.flushed();
+  rig.facts.isAway = true;
+  await rig.finish();
+  await until(async () => {
+    await rig.pass(1_000);
+    return (await rig.objects()).size === 5;
+  }, "the chapter in the store");
+  const [chapter = ""] = await rig.left();
+  const objects = await rig.objects();
+  // The database forgets what it had not accepted.
+  rig.facts.facts.length = 0;
+  for (const rendition of ["source", "audio"]) {
+    const span = join(rig.spool, chapter, rendition, "1-0000000001.m4s");
+    await rename(span, `${span}.x`);
+    await cp(`${span}.x`, span);
+    await rm(`${span}.x`);
+    await truncate(span, (await stat(span)).size / 2);
+  }
+  await rig.restart();
+  rig.facts.isAway = false;
+  await rig.sealed();
+  expect(await rig.objects()).toEqual(objects);
+  expect(rig.facts.of("recording-failed")).toEqual([]);
+  expect(await rig.whole()).toEqual(both(1, 2, 3));
 });
 
 test("failing puts are retried with growing delays, and the first success flushes the queue", async () => {

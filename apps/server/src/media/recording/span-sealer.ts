@@ -3,11 +3,13 @@ import { join } from "node:path";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
+import { isDiskAway } from "../../platform/storage/disk-failed.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { type EventSink, type MediaFact, recordingPrefix } from "../../ports/index.ts";
 import { placeName } from "../stored/layout.ts";
 import { reportInBatches } from "./report-in-batches.ts";
-import { readChapter, type SpoolChapter, type SpoolSpan, sessionOf } from "./spool-chapter.ts";
+import { readChapter, type SpoolChapter, type SpoolSpan, type StoredSpanBytes, sessionOf } from "./spool-chapter.ts";
 import { spooledFacts } from "./spooled-facts.ts";
 
 /** Chapters stored at a time. */
@@ -16,6 +18,10 @@ const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 const REPORT_SPOOLED_MS = 60_000;
 const CLOSE_WITHIN_MS = 1_000;
+/** A recording does not wait longer for a chapter that the disk cannot read. */
+const UNREADABLE_MS = 3_600_000;
+/** As `lostBefore`, of a chapter that an earlier run left and of which nothing was reported yet. */
+export const FROM_EARLIER_RUN = -1;
 
 export interface SpanSealerSettings {
   readonly clock: Clock;
@@ -41,6 +47,8 @@ export class SpanSealer {
   #waiting: WaitingChapter[] = [];
   /** Chapters that are not sealed yet, by their folders, and when they are. */
   readonly #sealed = new Map<string, PromiseWithResolvers<void>>();
+  /** Chapters that the disk cannot read, by their folders, and since when. */
+  readonly #unreadable = new Map<string, number>();
   readonly #reporting: Timer;
   readonly #running = new Set<Promise<void>>();
   #pause: Timer | null = null;
@@ -55,7 +63,9 @@ export class SpanSealer {
     this.#settings = settings;
     const { clock, eventSink } = settings;
     this.#reporting = clock.every(REPORT_SPOOLED_MS, () => {
-      for (const fact of spooledFacts(this.#sealed.keys(), clock.now())) eventSink.report(fact);
+      const since = clock.monotonic() - UNREADABLE_MS;
+      const awaited = [...this.#sealed.keys()].filter((folder) => (this.#unreadable.get(folder) ?? since) >= since);
+      for (const fact of spooledFacts(awaited, clock.now())) eventSink.report(fact);
     });
   }
 
@@ -113,15 +123,19 @@ export class SpanSealer {
   }
 
   async #attempt(chapter: WaitingChapter): Promise<void> {
+    const { folder } = chapter;
+    const { log, clock } = this.#settings;
     try {
       await this.#seal(chapter);
       this.#backOff.reset();
+      this.#unreadable.delete(folder);
     } catch (error) {
       this.#waiting.push(chapter);
+      if (!isOfDisk(error)) this.#unreadable.delete(folder);
+      else if (!this.#unreadable.has(folder)) this.#unreadable.set(folder, clock.monotonic());
       // The store is unavailable for all of them.
       if (this.#pause || this.#isClosed) return;
       const ms = this.#backOff.next();
-      const { log, clock } = this.#settings;
       log.warn({ err: error, waiting: this.#waiting.length, ms }, "recordings wait for the object store; retrying");
       this.#pause = clock.after(ms, () => {
         this.#pause = null;
@@ -131,11 +145,14 @@ export class SpanSealer {
   }
 
   async #seal({ folder, lostBefore }: WaitingChapter): Promise<void> {
-    const { clock, eventSink } = this.#settings;
-    const chapter = await readChapter(folder);
+    const { clock, eventSink, store } = this.#settings;
+    const storedBytes: StoredSpanBytes = ({ projectId, sessionId }, rendition, span) =>
+      store.size(`${recordingPrefix(projectId, sessionId)}${rendition}/${span}`);
+    const chapter = await readChapter(folder, storedBytes);
     if (chapter) {
       const spans = await this.#put(chapter);
-      const facts = spans.map((span) => this.#sealedFact(chapter, span));
+      const damage = lostBefore === FROM_EARLIER_RUN ? damageFact(chapter, clock.now()) : [];
+      const facts = [...damage, ...spans.map((span) => this.#sealedFact(chapter, span))];
       const wait = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
       for (;;) {
         const { lost } = eventSink;
@@ -200,4 +217,19 @@ export class SpanSealer {
     for (const resolve of this.#whenSettled) resolve();
     this.#whenSettled = [];
   }
+}
+
+/** A file could not be read, and not because the disk takes no more: that passes. */
+function isOfDisk(error: unknown): boolean {
+  return (
+    !(error instanceof StoreFailed) && !isDiskAway(error) && typeof (error as { code?: unknown }).code === "string"
+  );
+}
+
+/** A line cut off when the process died describes a segment that nobody was promised. Only lost segments are reported. */
+function damageFact({ streamId, sessionId, epoch, damage }: SpoolChapter, at: number): MediaFact[] {
+  if (damage.segments === 0) return [];
+  const segments = damage.segments === 1 ? "one segment was" : `${damage.segments} segments were`;
+  const reason = `part of the recording is missing: ${segments} damaged on the disk when the server stopped`;
+  return [{ type: "recording-failed", streamId, epoch, at, sessionId, reason }];
 }

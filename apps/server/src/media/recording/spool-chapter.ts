@@ -65,8 +65,14 @@ export interface SpoolChapter extends ChapterOwner {
   };
 }
 
-/** Read a chapter's folder; null if it holds nothing that can be sealed. */
-export async function readChapter(folder: string): Promise<SpoolChapter | null> {
+/** Bytes that the object store has of a span of a chapter; null for none. */
+export type StoredSpanBytes = (chapter: ChapterOwner, rendition: string, span: string) => Promise<number | null>;
+
+/**
+ * Read a chapter's folder; null if it holds nothing that can be sealed. With `storedBytes`, what the disk lost of a span that was stored before is not
+ * missing.
+ */
+export async function readChapter(folder: string, storedBytes?: StoredSpanBytes): Promise<SpoolChapter | null> {
   const journal = parseJournal(await textOf(join(folder, JOURNAL_NAME)));
   const [first] = journal.facts;
   const [projectId, sessionId, streamId = first?.streamId, place = "", named = ""] = basename(folder).split(".");
@@ -85,6 +91,17 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
   );
   const missingSpans = missing.size;
   for (const path of missing) known.set(path, 0);
+  const part = named === "rungs" ? named : "source";
+  const owner: ChapterOwner = { projectId, sessionId, streamId, part };
+  const short = new Map(
+    rows
+      .filter(({ rendition, span, offset, length }) => offset + length > (known.get(pathOf(rendition, span)) ?? 0))
+      .map(({ rendition, span }) => [pathOf(rendition, span), { rendition, span }] as const),
+  );
+  for (const [path, { rendition, span }] of storedBytes ? short : []) {
+    const stored = await storedBytes?.(owner, rendition, span);
+    known.set(path, Math.max(known.get(path) ?? 0, stored ?? 0));
+  }
   const inits = await wholeInits(folder, rows, journal.tracks);
   const whole = new Set(inits.map(({ rendition, init }) => pathOf(rendition, init)));
   // Nothing from the first segment on that no decoder can read.
@@ -106,7 +123,7 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
   if (spans.length === 0) return null;
   const [epoch = 0, firstMsn = 0] = place ? numbersOf(place) : [first?.epoch, first?.recorded[0]?.msn];
   return {
-    ...{ folder, projectId, sessionId, streamId, part: named === "rungs" ? named : "source", epoch, firstMsn },
+    ...{ folder, ...owner, epoch, firstMsn },
     facts: facts.filter(({ recorded }) => recorded.some(({ gap }) => !gap)),
     journal: journal.text,
     spans,
