@@ -127,7 +127,7 @@ export class MediaPlane implements HeldSessions {
     const sealer = new SpanSealer({ clock, log, store, eventSink });
     this.#disk = disk;
     this.#sealer = sealer;
-    this.#windows = new WindowKeeper(log, store);
+    this.#windows = new WindowKeeper(clock, log, store);
     this.#hub = new Hub({
       ...settings,
       slices: this.#slices,

@@ -1,5 +1,5 @@
 import type { MediaIndex } from "../../ports/index.ts";
-import { findRecordedRange, readRecordingMoment, readSealedPart } from "../recordings/index.ts";
+import { findRecordedRange, hasUnsealed, readRecordingMoment, readSealedPart } from "../recordings/index.ts";
 import type { Db } from "../schema.ts";
 import type { ClipRow } from "./clip-store.ts";
 import { endMsOf, FIRST_WALL_CLOCK_MS, momentAt } from "./clip-times.ts";
@@ -23,7 +23,11 @@ export function sourceIn(parent: MediaIndex | null, { from_ms, to_ms }: ClipRow)
 }
 
 /** The part of a recording that a clip shows, as far as it is in the object store. Null where the recording is gone. */
-export async function recordedSource(db: Db, sessionId: string, clip: ClipRow): Promise<ClipSource | null> {
+export async function recordedSource(
+  db: Db,
+  sessionId: string,
+  clip: ClipRow,
+): Promise<(ClipSource & { isSealed(): Promise<boolean> }) | null> {
   const momentOf = async (ms: number): Promise<number> =>
     ms < FIRST_WALL_CLOCK_MS ? ((await readRecordingMoment(db, sessionId, ms)) ?? ms) : ms;
   const fromMs = await momentOf(Number(clip.from_ms));
@@ -31,5 +35,6 @@ export async function recordedSource(db: Db, sessionId: string, clip: ClipRow): 
   const range = await findRecordedRange(db, sessionId, fromMs, toMs);
   // A range without segments: the clip says that there is nothing to cut.
   const parent = await readSealedPart(db, sessionId, range ?? { first: 0, last: -1 });
-  return parent && { parent, fromMs, toMs, endMs: range?.endMs ?? 0 };
+  const isSealed = async () => range === null || !(await hasUnsealed(db, sessionId, range));
+  return parent && { parent, fromMs, toMs, endMs: range?.endMs ?? 0, isSealed };
 }

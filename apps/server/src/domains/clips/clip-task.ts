@@ -1,7 +1,9 @@
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import {
   type ClipMaker,
   type MadeMedia,
   type MediaControl,
+  type StoreAnswer,
   TaskFailed,
   type TaskRun,
   windowPrefix,
@@ -49,6 +51,10 @@ async function make(deps: ClipTaskDeps, row: AssetRow, run: TaskRun): Promise<Ma
   return deps.clipMaker.make(work, run);
 }
 
+/** The next run asks again. */
+const notStored = (row: AssetRow): StoreFailed =>
+  new StoreFailed("write", windowOf(row), { error: new Error("it did not take what a clip shows in time") });
+
 const windowOf = ({ id, project_id: projectId }: AssetRow): string => windowPrefix({ projectId, assetId: id });
 
 /** Null where there is nothing to cut from: the parent was deleted, or its last seconds could not be kept. */
@@ -62,10 +68,20 @@ async function sourceOf(
   const { session_id: sessionId, parent_asset_id: assetId, recording } = clip;
   if (assetId !== null) return sourceIn(withTimes(await readAssetMedia(db, assetId)), clip);
   if (sessionId === null) return null;
+  if (recording === "none") {
+    // What was kept is not kept anew: the window has gone on.
+    const kept = await clipMaker.findWindow(windowOf(row));
+    const answer = kept ? "stored" : await store(deps, row, sessionId, clip, signal);
+    const window = kept ?? (await clipMaker.findWindow(windowOf(row)));
+    if (!window && answer === "failed") throw notStored(row);
+    return sourceIn(window, clip);
+  }
   // A recording that is ready is in the object store as a whole.
-  if (recording === "none" || recording === "waiting") await store(deps, row, sessionId, clip, signal);
-  if (recording === "none") return sourceIn(await clipMaker.findWindow(windowOf(row)), clip);
-  return recordedSource(db, sessionId, clip);
+  const answer = recording === "waiting" ? await store(deps, row, sessionId, clip, signal) : "stored";
+  const source = await recordedSource(db, sessionId, clip);
+  // The recording has it, and the store will.
+  if (answer === "failed" && source && !(await source.isSealed())) throw notStored(row);
+  return source;
 }
 
 /** Has the media floor put what the clip shows into the object store. Where it cannot, the clip is made of what is there. */
@@ -75,11 +91,12 @@ async function store(
   sessionId: string,
   { from_ms, to_ms, created_at }: ClipRow,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<StoreAnswer | null> {
   const times = { fromMs: Number(from_ms), toMs: to_ms === null ? null : Number(to_ms), askedAt: Number(created_at) };
   const moments = momentsOf({ assetId, projectId, sessionId }, times);
   const stopped = new Promise<null>((resolve) => signal.addEventListener("abort", () => resolve(null), { once: true }));
   const answer = await Promise.race([mediaControl.storeMoments(moments), stopped]);
   signal.throwIfAborted();
   if (answer !== "stored") log.info({ assetId, sessionId, answer }, "a clip is made without the media process");
+  return answer;
 }

@@ -197,15 +197,24 @@ describe("a clip of a recorded broadcast", () => {
     await tell(kit.domains, ended(grant, "clean-stop"));
   });
 
-  it.each(["failed", "not-here"] as const)(
-    "is made of what is durable if the media floor answers %s",
-    async (answer) => {
-      const { startedAt } = await broadcast();
-      const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
-      const { made } = await run(asset.id, { onStore: async () => answer });
-      expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([2, 2]);
-    },
-  );
+  it("is made of what is durable if no media process has the rest", async () => {
+    const { startedAt } = await broadcast();
+    const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
+    const { made } = await run(asset.id, { onStore: async () => "not-here" });
+    expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([2, 2]);
+  });
+
+  it("of what the object store did not take in time is not made of less, nor given up: the recording has it", async () => {
+    const { grant, sessionId, startedAt } = await broadcast();
+    const body = { playbackId: stream.playbackId, startTime: startedAt + 4_000, endTime: startedAt + 6_000 };
+    const { asset } = (await clip(body)).json<CreatedClip>();
+    const first = await run(asset.id, { onStore: async () => "failed" }).catch(() => ({ made: [] }));
+    // Of a parent without segments the real clip maker says that nothing was recorded then, for good.
+    expect(first.made).toEqual([]);
+    await seal(grant, sessionId, "1-0000000003.m4s");
+    const { made } = await run(asset.id);
+    expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([1, 1]);
+  });
 
   it("can be told in time from the begin", async () => {
     const { grant, startedAt } = await broadcast();
@@ -297,6 +306,16 @@ describe("a clip of a broadcast that is not recorded", () => {
     const { asset, sessionId, prefix } = await unrecorded();
     const window: MediaIndex = { id: sessionId, projectId: "p", keyPrefix: prefix, renditions: [] };
     const { made } = await run(asset.id, { onStore: async () => "not-here", onWindow: () => window });
+    expect(made).toMatchObject([{ parent: window }]);
+  });
+
+  it("is made after all where the object store was away for the moment in which the window was kept", async () => {
+    const { asset, sessionId, prefix } = await unrecorded();
+    const window: MediaIndex = { id: sessionId, projectId: "p", keyPrefix: prefix, renditions: [] };
+    // The store is back when the job looks for what was kept.
+    const first = await run(asset.id, { onStore: async () => "failed" }).catch(() => null);
+    expect(first?.failure).toBeUndefined();
+    const { made } = await run(asset.id, { onStore: async () => "stored", onWindow: () => window });
     expect(made).toMatchObject([{ parent: window }]);
   });
 

@@ -8,7 +8,7 @@ export {
   noteSpooledRecordings,
 } from "./recording-facts-store.ts";
 export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
-export { findRecordedRange, readRecordingMoment } from "./recording-part.ts";
+export { findRecordedRange, hasUnsealed, readRecordingMoment } from "./recording-part.ts";
 export {
   findNewestRecording,
   findRewindable,

@@ -52,3 +52,13 @@ export async function findRecordedRange(
   const [{ first, last, endMs } = { first: null, last: null, endMs: null }] = rows;
   return first === null || last === null ? null : { first: Number(first), last: Number(last), endMs: Number(endMs) };
 }
+
+/** Whether the object store lacks any segment of these. */
+export async function hasUnsealed(db: Db, sessionId: string, { first, last }: SegmentRange): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from recording_segment r
+      where r.session_id = ${sessionId} and r.msn between ${first} and ${last} and not r.gap and not exists (
+        select from recording_span p
+        where p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span)) as found`.execute(db);
+  return rows[0]?.found === true;
+}

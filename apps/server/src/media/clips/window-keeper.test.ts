@@ -1,7 +1,8 @@
 import { buffer } from "node:stream/consumers";
 import { type FragmentSample, readSamples } from "@weir/formats/mp4";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { windowPrefix } from "../../ports/index.ts";
 import { MediaRig, until } from "../testing/media-rig.ts";
 import { KeptRun } from "../vod/asset-pipeline-rig.ts";
@@ -141,4 +142,17 @@ test("the keeper waits at most 12 s for the end, and ignores a session that is n
   rig.clock.advance(12_001);
   expect((await numbersOf(await found())).slice(0, 120)).toEqual(upTo(0, 120));
   expect(await readWindow(rig.store, windowPrefix({ ...CLIP, assetId: "clip-2" }))).toBeNull();
+});
+
+test("a window is kept although the object store is away for some seconds in that moment", async () => {
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  const away = new StoreFailed("write", "v1/some/key", { status: 503, code: "SlowDown" });
+  const put = vi.spyOn(rig.store, "put").mockRejectedValue(away);
+  const answer = keep(0, 4);
+  await rig.send(publication, { seconds: 3 });
+  put.mockRestore();
+  await rig.send(publication, { seconds: 3 });
+  publication.end("clean-stop", "FCUnpublish");
+  expect(await answer).toBe("stored");
 });

@@ -1,6 +1,10 @@
 import { buffer } from "node:stream/consumers";
+import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { BackOff, sleep } from "../../platform/retry.ts";
+import { isDiskAway } from "../../platform/storage/disk-failed.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { type ClipMoments, type StoreAnswer, type StoredRendition, windowPrefix } from "../../ports/index.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
@@ -12,6 +16,12 @@ import { putWindow } from "./kept-window.ts";
 
 /** Windows of this node that are waiting or being written. Clips of the same session share its segments' memory. */
 const MAX_WINDOWS = 16;
+/** Whoever asks gets an answer by then, and may ask again: the wait for the end of a clip is 12 s. */
+const ANSWER_WITHIN_MS = 25_000;
+/** An object store may be away for so long: meanwhile the segments stay in memory. */
+const HELD_MS = 600_000;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 15_000;
 const SOURCE = "source";
 /** What is held is only what the clip needs. */
 const EVERYTHING = { first: 0, last: Number.MAX_SAFE_INTEGER };
@@ -29,21 +39,26 @@ export interface ShownSession {
  * the live window moves on.
  */
 export class WindowKeeper {
+  readonly #clock: Clock;
   readonly #log: Log;
   readonly #store: ObjectStore;
   /** By the asset of the clip. */
   readonly #running = new Map<string, Promise<StoreAnswer>>();
 
-  constructor(log: Log, store: ObjectStore) {
+  constructor(clock: Clock, log: Log, store: ObjectStore) {
+    this.#clock = clock;
     this.#log = log;
     this.#store = store;
   }
 
-  /** A clip that is asked for again gets the answer to the first request, for as long as that runs. */
+  /** A clip that is asked for again gets the answer to the first request, for as long as that runs: `failed`, where it has none yet. */
   keep(session: ShownSession, moments: ClipMoments): Promise<StoreAnswer> {
+    const late = sleep(this.#clock, ANSWER_WITHIN_MS).then(() => "failed" as const);
+    return Promise.race([this.#running.get(moments.assetId) ?? this.#begin(session, moments), late]);
+  }
+
+  #begin(session: ShownSession, moments: ClipMoments): Promise<StoreAnswer> {
     const { assetId, sessionId } = moments;
-    const running = this.#running.get(assetId);
-    if (running) return running;
     if (this.#running.size >= MAX_WINDOWS) {
       this.#log.warn({ assetId, sessionId }, "refusing a clip of a live window: too many at once");
       return Promise.resolve("too-many");
@@ -59,27 +74,45 @@ export class WindowKeeper {
   }
 
   async #keep(session: ShownSession, moments: ClipMoments): Promise<StoreAnswer> {
-    const { epoch } = session;
     const held = new Map(session.outputs.renditions.map((each) => [each.name, new HeldSegments(each, moments)]));
     try {
       await session.completeUntil(moments.toMs);
-      const media = new SessionMedia([new WindowSource((name) => held.get(name))]);
-      const source = await media.segments(SOURCE, EVERYTHING);
-      const keyPrefix = windowPrefix(moments);
-      const files = new StoredFiles(this.#store, keyPrefix);
-      const renditions: StoredRendition[] = [];
-      for (const name of held.keys()) {
-        const found = await media.segments(name, EVERYTHING);
-        if (!found || !isPlayableBeside(source, found)) continue;
-        renditions.push(await copy(media, name, found, new RenditionWriter(files, name, epoch)));
-      }
-      if (renditions.length === 0) return "not-here";
-      const { sessionId: id, projectId } = moments;
-      await putWindow(this.#store, epoch, { id, projectId, keyPrefix, renditions });
-      return "stored";
+      return await this.#storeHeld(held, session.epoch, moments);
     } finally {
       for (const each of held.values()) each.release();
     }
+  }
+
+  /** Again, while the object store is away: its window will not come back. */
+  async #storeHeld(held: ReadonlyMap<string, HeldSegments>, epoch: number, moments: ClipMoments): Promise<StoreAnswer> {
+    const until = this.#clock.monotonic() + HELD_MS;
+    for (const wait = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS); ; await sleep(this.#clock, wait.next())) {
+      try {
+        return await this.#write(held, epoch, moments);
+      } catch (error) {
+        const isAway = (error instanceof StoreFailed && error.isTemporary) || isDiskAway(error);
+        if (!isAway || this.#clock.monotonic() > until) throw error;
+        const { assetId, sessionId } = moments;
+        this.#log.warn({ err: error, assetId, sessionId }, "a live window waits for the object store; retrying");
+      }
+    }
+  }
+
+  async #write(held: ReadonlyMap<string, HeldSegments>, epoch: number, moments: ClipMoments): Promise<StoreAnswer> {
+    const media = new SessionMedia([new WindowSource((name) => held.get(name))]);
+    const source = await media.segments(SOURCE, EVERYTHING);
+    const keyPrefix = windowPrefix(moments);
+    const files = new StoredFiles(this.#store, keyPrefix);
+    const renditions: StoredRendition[] = [];
+    for (const name of held.keys()) {
+      const found = await media.segments(name, EVERYTHING);
+      if (!found || !isPlayableBeside(source, found)) continue;
+      renditions.push(await copy(media, name, found, new RenditionWriter(files, name, epoch)));
+    }
+    if (renditions.length === 0) return "not-here";
+    const { sessionId: id, projectId } = moments;
+    await putWindow(this.#store, epoch, { id, projectId, keyPrefix, renditions });
+    return "stored";
   }
 }
 
