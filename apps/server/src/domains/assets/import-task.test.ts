@@ -1,5 +1,6 @@
 import type { Asset } from "@weir/contract";
 import { expect, it, onTestFinished } from "vitest";
+import { DatabaseAway } from "../../platform/database-away.ts";
 import { DownloadFailed } from "../../platform/outbound/outbound-download.ts";
 import type { Job } from "../../platform/queue/job.ts";
 import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
@@ -117,4 +118,13 @@ it("an import whose asset is deleted meanwhile ends", async () => {
     signal.throwIfAborted();
   });
   expect(wasAborted).toBe(true);
+});
+
+it("a database that was away during each of many runs of an import fails no asset", async () => {
+  const { run, get } = await startImport();
+  // As progress that cannot be written ends the run.
+  const broken = () => Promise.reject(new DatabaseAway());
+  for (let runs = 0; runs < 10; runs++) await run(broken).catch(() => {});
+  expect((await get()).status).toMatchObject({ phase: "waiting" });
+  expect((await get()).status.errorMessage ?? "").not.toMatch(/this server had an error/);
 });

@@ -1,5 +1,7 @@
+import { DatabaseAway } from "../../platform/database-away.ts";
 import { DownloadFailed } from "../../platform/outbound/outbound-download.ts";
 import { isDiskAway } from "../../platform/storage/disk-failed.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import type { ImportRequest } from "../../platform/uploads/upload-import.ts";
 import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
 import { TaskFailed } from "../../ports/index.ts";
@@ -29,12 +31,15 @@ export function importTask({ db, maxUploadBytes, assetBytesPerProject, importFil
       try {
         await importFile({ id, url: source.url, maxBytes, signal, onProgress: progressed });
       } catch (error) {
-        throw signal.aborted ? error : failureOf(error);
+        throw signal.aborted || isAway(error) ? error : failureOf(error);
       }
     },
     finish: async () => [],
   };
 }
+
+/** Not the file's fault, nor its host's: such a run does not count. */
+const isAway = (error: unknown): boolean => error instanceof DatabaseAway || error instanceof StoreFailed;
 
 function failureOf(error: unknown): RunFailed {
   const [why, remedy] = whyOf(error);

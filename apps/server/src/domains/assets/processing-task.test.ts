@@ -267,3 +267,17 @@ it("an asset whose file has captions and further languages warns its owner that 
   });
   expect((await asset()).warnings).toHaveLength(2);
 });
+
+it.each([
+  { status: 403, code: "QuotaExceeded" },
+  { status: 403, code: "RequestTimeTooSkewed" },
+  { status: 400, code: "RequestTimeout" },
+  { status: 404, code: "NoSuchBucket" },
+])("an object store that refuses with $status $code for many runs fails no asset", async (answer) => {
+  const { run, made, asset } = await startJob();
+  const refuses: AssetProcessor["process"] = () => Promise.reject(new StoreFailed("write", "v1/some/key", answer));
+  for (let runs = 0; runs < 10; runs++) await run(refuses).catch(() => {});
+  expect((await asset()).status.phase).toBe("processing");
+  await run(async () => made);
+  expect((await asset()).status.phase).toBe("ready");
+});

@@ -6,7 +6,7 @@ import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { ProcessingBroke, TaskFailed, type TaskRun } from "../../ports/index.ts";
 import type { EventDeps, NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
-import { maxBrokenRuns, nounOf, placesOf, type QueueTask, type TaskJobName, waitsForDisk } from "./task-places.ts";
+import { maxBrokenRuns, nounOf, placesOf, type QueueTask, type TaskJobName, waitsForStorage } from "./task-places.ts";
 import type { TaskStep } from "./task-status.ts";
 
 const REPORT_EVERY_MS = 1_000;
@@ -167,8 +167,10 @@ class Run<Row extends TaskState, Task extends LockedTask<Row>, Result> implement
   }
 
   #isAway(error: unknown): boolean {
-    if (error instanceof StoreFailed) return error.isTemporary;
-    return error instanceof DatabaseAway || (waitsForDisk(this.#kind.name) && isDiskAway(error));
+    const waits = waitsForStorage(this.#kind.name);
+    // Whatever the server's own store refuses is not the file's fault; but a file that it does not have is lost.
+    if (error instanceof StoreFailed) return error.isTemporary || (waits && !error.isMissing);
+    return error instanceof DatabaseAway || (waits && isDiskAway(error));
   }
 
   /** What the owner reads of a task that is given up. */

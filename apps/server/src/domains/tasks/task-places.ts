@@ -13,8 +13,11 @@ interface Places {
   readonly firstRetrySeconds: number;
   /** Runs of one attempt that may end by an error before the task fails. A killed process, and a store or a database that is away, count for none. */
   readonly maxBrokenRuns: number;
-  /** A disk that is full or read-only counts for none either. All others hold an input on the disk, and give it back by failing, so that there is room. */
-  readonly waitsForDisk?: true;
+  /**
+   * A disk that is full or read-only, and a store that refuses, count for none either. All others hold an input on the disk, and give it back by failing,
+   * so that there is room; and their store may be a customer's.
+   */
+  readonly waitsForStorage?: true;
 }
 
 const PLACES: Readonly<Record<TaskJobName, Places>> = {
@@ -27,10 +30,17 @@ const PLACES: Readonly<Record<TaskJobName, Places>> = {
     perProject: 4,
     firstRetrySeconds: 5,
     maxBrokenRuns: 3,
-    waitsForDisk: true,
+    waitsForStorage: true,
   },
   /** Its own places, because a user waits for a clip while long files may hold all others. */
-  "make-clip": { noun: "asset", atOnce: 3, perProject: 2, firstRetrySeconds: 5, maxBrokenRuns: 3, waitsForDisk: true },
+  "make-clip": {
+    noun: "asset",
+    atOnce: 3,
+    perProject: 2,
+    firstRetrySeconds: 5,
+    maxBrokenRuns: 3,
+    waitsForStorage: true,
+  },
   "transcode-file": { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5 },
   export: { noun: "task", atOnce: 4, perProject: 2, firstRetrySeconds: 10, maxBrokenRuns: 5 },
 };
@@ -43,7 +53,7 @@ export type QueueTask = (name: TaskJobName, task: QueuedTask) => Promise<void>;
 export const nounOf = (name: TaskJobName): Places["noun"] => PLACES[name].noun;
 export const TASK_JOBS = Object.keys(PLACES) as TaskJobName[];
 
-export const waitsForDisk = (name: TaskJobName): boolean => PLACES[name].waitsForDisk === true;
+export const waitsForStorage = (name: TaskJobName): boolean => PLACES[name].waitsForStorage === true;
 
 export const maxBrokenRuns = (name: TaskJobName): number => PLACES[name].maxBrokenRuns;
 

@@ -1,9 +1,9 @@
+import { fstatSync, readSync } from "node:fs";
 import {
   AV_DISPOSITION_ATTACHED_PIC,
   AV_NOPTS_VALUE,
   AVDISCARD_ALL,
   AVERROR_EOF,
-  AVERROR_INVALIDDATA,
   AVMEDIA_TYPE_AUDIO,
   AVMEDIA_TYPE_VIDEO,
   type AVMediaType,
@@ -71,15 +71,19 @@ export class SourceFile {
       analyzeduration: String(PROBE_MICROSECONDS),
       max_streams: String(MAX_STREAMS),
     });
-    if ((await format.openInput("fd:", null, options)) < 0)
+    if ((await format.openInput("fd:", null, options)) < 0) {
+      requireReadable(descriptor);
       throw new FileRefused(
         `This file contains no readable video or audio: it is damaged, truncated or of an unsupported format. Upload ${FORMAT_NAMES}, or export it again.`,
       );
+    }
     const found = await format.findStreamInfo(null);
-    if (found < 0)
+    if (found < 0) {
+      requireReadable(descriptor);
       throw new FileRefused(
         `The tracks of this file cannot be read (${new FFmpegError(found).message}). Export it again as MP4 (H.264, AAC).`,
       );
+    }
     const video = pick(format, AVMEDIA_TYPE_VIDEO, VIDEO_CODECS);
     const audio = pick(format, AVMEDIA_TYPE_AUDIO, AUDIO_CODECS);
     if (!video && !audio)
@@ -92,8 +96,13 @@ export class SourceFile {
   /** Returns the track of the next packet. Null at the end of the file, or if it is unreadable from here. The caller must unref the packet. */
   read(packet: Packet): SourceTrack | "other" | null {
     const result = this.format.readFrameSync(packet);
-    if (result === AVERROR_EOF || result === AVERROR_INVALIDDATA) return null;
-    if (result < 0) return null;
+    if (result < 0) {
+      // The end of what the disk can read is not the end of the file.
+      const error = this.format.pb?.error ?? 0;
+      if (error < 0 && error !== AVERROR_EOF)
+        throw new Error(`cannot read the file: ${new FFmpegError(error).message}`);
+      return null;
+    }
     if (packet.streamIndex === this.video?.index) return this.video;
     if (packet.streamIndex === this.audio?.index) return this.audio;
     return "other";
@@ -110,6 +119,15 @@ export class SourceFile {
   async close(): Promise<void> {
     await this.format.closeInput();
   }
+}
+
+/** Throws if the disk cannot read the beginning or the end of the file: then nothing is known about its content. */
+function requireReadable(descriptor: number): void {
+  const piece = Buffer.alloc(1024 * 1024);
+  const { size } = fstatSync(descriptor);
+  for (const from of [0, Math.max(0, size - PROBE_BYTES)])
+    for (let at = from; at < from + PROBE_BYTES; at += piece.byteLength)
+      if (readSync(descriptor, piece, 0, piece.byteLength, at) === 0) break;
 }
 
 /** Converts to 90 kHz ticks of the file's own clock; null for a missing timestamp. */

@@ -18,6 +18,11 @@ export class StoreFailed extends Error {
     this.code = "status" in failure ? failure.code : "";
   }
 
+  /** The store has no such object. */
+  get isMissing(): boolean {
+    return this.status === 404 && this.code !== "NoSuchBucket";
+  }
+
   /** No response, or that of an overloaded or broken server: a retry in a minute may succeed. */
   get isTemporary(): boolean {
     if (this.cause instanceof CallRefused) return false;
