@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import { openDataFolder, PROCESSES, RESTORING_FILE } from "../platform/data-folder.ts";
@@ -11,6 +11,8 @@ import type { ProcessShare } from "./process-share.ts";
 const LOCK = "weir.lock";
 /** What a process has of its own that others lack: chapters of recordings, and files that are uploaded. */
 const SPOOLS = ["spool", "uploads"];
+/** What is of no use to another one. */
+const REMAINS = ["dvr", "clips", "sources"];
 /** A process that has lost its parent ends at once, if the machine is not too busy. */
 const PREDECESSOR_ENDS_WITHIN_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
@@ -79,6 +81,9 @@ function adoptSpools(serverFolder: string, processes: number): void {
       for (const name of readdirSync(from))
         if (!existsSync(join(to, name))) renameSync(join(from, name), join(to, name));
     }
+    for (const name of REMAINS)
+      rmSync(join(serverFolder, PROCESSES, String(number), name), { recursive: true, force: true });
+    rmSync(join(serverFolder, "objects", `unfinished-${number}`), { recursive: true, force: true });
   }
 }
 
