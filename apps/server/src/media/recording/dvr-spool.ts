@@ -83,18 +83,24 @@ export class DvrSpool {
 
   /** Deletes what is left of sessions that are over. Never rejects. */
   async #removeOver(): Promise<void> {
-    const { clock, log, isHeld, resumeMs } = this.#settings;
+    const { clock, isHeld, resumeMs } = this.#settings;
     const isEarly = clock.monotonic() - this.#startedAt < resumeMs;
-    try {
-      for (const name of await readdir(this.#disk.folder)) {
-        if (!name.endsWith(GONE) && (isEarly || isHeld(name))) continue;
-        const gone = name.endsWith(GONE) ? name : `${name}${GONE}`;
-        if (gone !== name) await rename(this.#folderOf(name), this.#folderOf(gone));
-        await rm(this.#folderOf(gone), { recursive: true, force: true });
-      }
-    } catch (error) {
-      log.warn({ err: error, folder: this.#disk.folder }, "could not delete what viewers could go back to; retrying");
+    const names = await readdir(this.#disk.folder).catch((error: unknown) => this.#couldNot(error, this.#disk.folder));
+    for (const name of names ?? []) {
+      if (!name.endsWith(GONE) && (isEarly || isHeld(name))) continue;
+      await this.#remove(name).catch((error: unknown) => this.#couldNot(error, this.#folderOf(name)));
     }
+  }
+
+  async #remove(name: string): Promise<void> {
+    const gone = name.endsWith(GONE) ? name : `${name}${GONE}`;
+    if (gone !== name) await rename(this.#folderOf(name), this.#folderOf(gone));
+    await rm(this.#folderOf(gone), { recursive: true, force: true });
+  }
+
+  /** One that cannot be deleted holds up no others. */
+  #couldNot(error: unknown, folder: string): void {
+    this.#settings.log.warn({ err: error, folder }, "could not delete what viewers could go back to; retrying");
   }
 }
 

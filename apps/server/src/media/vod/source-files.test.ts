@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 import { SourceFiles } from "./source-files.ts";
 
 const { signal } = new AbortController();
@@ -38,6 +39,13 @@ test("an interrupted copy leaves no file, and files of an earlier run are remove
   const sources = far(() => Readable.from(broken()));
   await sources.open();
   await expect(sources.take("v1/key", "asset-1", 8, signal)).rejects.toThrow("the store is away");
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a copy that is shorter than the file is the store's fault, and no source", async () => {
+  const sources = far(() => Readable.from([Buffer.from("the fi")]));
+  await sources.open();
+  await expect(sources.take("v1/key", "asset-1", 8, signal)).rejects.toThrow(StoreFailed);
   expect(await readdir(folder)).toEqual([]);
 });
 

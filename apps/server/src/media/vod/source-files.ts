@@ -1,9 +1,10 @@
 import { createWriteStream } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { NoRoom } from "../../platform/storage/disk-failed.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { StoreFailed } from "../../platform/storage/store-failed.ts";
 
 /** Disk space that is kept free for everything else. */
 const RESERVED_BYTES = 512 * 1024 * 1024;
@@ -44,6 +45,9 @@ export class SourceFiles {
     const remove = (): Promise<void> => rm(path, { force: true });
     try {
       await pipeline(await this.#store.read(key), createWriteStream(path, { mode: 0o600 }), { signal });
+      const { size } = await stat(path);
+      if (bytes > 0 && size !== bytes)
+        throw new StoreFailed("read", key, { error: new Error(`${size} of ${bytes} bytes`) });
     } catch (error) {
       await remove();
       throw error;

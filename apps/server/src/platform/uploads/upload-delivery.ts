@@ -75,7 +75,7 @@ export class UploadDelivery {
   }
 
   async #removeUnwanted(): Promise<void> {
-    const { spool, traffic, gate } = this.#settings;
+    const { spool, traffic, gate, log } = this.#settings;
     const ids = await spool.ids();
     if (ids.length === 0) return;
     const wanted = await gate.wanted(ids);
@@ -87,7 +87,9 @@ export class UploadDelivery {
         continue;
       }
       this.#whole.delete(id);
-      await spool.remove(id);
+      await spool.remove(id).catch((error: unknown) => {
+        log.warn({ err: error, uploadId: id }, "an unwanted upload could not be removed; it will be tried again");
+      });
     }
   }
 
