@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { getCompileCacheDir } from "node:module";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
@@ -44,17 +44,25 @@ type Pipes = readonly [null?, null?, null?, Writable?, Readable?];
  */
 export function startPipedChild({ program, prefix = [], files = [] }: PipedProgram): PipedChild {
   const [command = process.execPath, ...args] = [...prefix, process.execPath, program];
-  const child = spawn(command, args, {
-    // A folder of ours may be hidden from it.
-    cwd: "/",
-    env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2", ...(prefix.length === 0 && compiledCode()) },
-    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe", ...files],
-  });
   const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
+  const failed = ({ message }: Error) => resolve({ reason: `does not start: ${message}`, code: null, killedBy: null });
+  const child = spawned(
+    command,
+    args,
+    {
+      // A folder of ours may be hidden from it.
+      cwd: "/",
+      env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2", ...(prefix.length === 0 && compiledCode()) },
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe", ...files],
+    },
+    failed,
+  );
   // Not "once": a failed kill is reported as another error.
-  child.on("error", ({ message }) => resolve({ reason: `does not start: ${message}`, code: null, killedBy: null }));
+  child.on("error", failed);
   // Node makes no pipes where no file descriptor is left for them.
   const [, , , input = new PassThrough(), output = new PassThrough()] = (child.stdio ?? []) as Pipes;
+  // Whoever reads to the end of it comes to one.
+  if (output instanceof PassThrough) ended.then(() => output.end());
   // The end of the process follows a broken pipe, and tells.
   for (const pipe of [input, output]) pipe.on("error", () => {});
   // Not "exit": its last messages may still be in the pipe.
@@ -62,6 +70,21 @@ export function startPipedChild({ program, prefix = [], files = [] }: PipedProgr
     resolve({ reason: `ended with ${killedBy ?? `code ${code}`}`, code, killedBy }),
   );
   return { process: child, input, output, ended };
+}
+
+/** Node reports only some failures of the system as events of a process. It throws others, such as ENOMEM: then this is a process that never was. */
+function spawned(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  failed: (error: Error) => void,
+): ChildProcess {
+  try {
+    return spawn(command, args, options);
+  } catch (error) {
+    failed(error as Error);
+    return new ChildProcess();
+  }
 }
 
 /** Where a child finds its compiled code, and leaves it: half of what its start costs, and the compiler's memory. A confined child may neither read nor write it. */

@@ -85,3 +85,11 @@ it("ten thousand damaged lists are read or refused, and make no segment without 
   }
   expect(read).toBeGreaterThan(1_000);
 });
+
+it("a line of one long name takes no time", () => {
+  const begun = performance.now();
+  const list = readPlaylist(`#EXTM3U\n#EXT-X-STREAM-INF:${"A".repeat(100_000)}\nbest.m3u8\n`);
+  // Ten seconds if each character may begin a name.
+  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(list).toMatchObject({ variants: [{ uri: "best.m3u8", bandwidth: 0 }] });
+});

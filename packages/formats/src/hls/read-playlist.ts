@@ -168,9 +168,9 @@ function tagOf(line: string): [name: string, value: string] {
   return colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1)];
 }
 
-/** Without the quotes of quoted values. */
+/** Without the quotes of quoted values. A name is looked for behind commas alone: anywhere, the time would grow with the square of a line's length. */
 function attributesOf(value: string): Map<string, string> {
-  const pairs = value.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))/g);
+  const pairs = value.matchAll(/(?:^|,)\s*([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))/g);
   return new Map(Array.from(pairs, ([, name = "", quoted, plain = ""]) => [name, quoted ?? plain]));
 }
 

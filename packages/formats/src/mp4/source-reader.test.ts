@@ -113,6 +113,51 @@ it("a box or a sample that says it is large gets no memory before it arrives", (
   expect(state.allocated).toBe(0);
 });
 
+/** A box of MP4 with these contents. */
+function box(type: string, ...contents: Uint8Array[]): Uint8Array {
+  const size = contents.reduce((bytes, { byteLength }) => bytes + byteLength, 8);
+  const bytes = new Uint8Array(size);
+  new DataView(bytes.buffer).setUint32(0, size);
+  bytes.set(new TextEncoder().encode(type), 4);
+  let at = 8;
+  for (const one of contents) {
+    bytes.set(one, at);
+    at += one.byteLength;
+  }
+  return bytes;
+}
+
+function numbers(...values: number[]): Uint8Array {
+  const bytes = new Uint8Array(values.length * 4);
+  for (const [at, value] of values.entries()) new DataView(bytes.buffer).setInt32(at * 4, value);
+  return bytes;
+}
+
+/** A reader that knows the tracks of a file of fragments. */
+function begunWith(name: "video") {
+  const file = corpus(name);
+  const { reader } = rig();
+  reader.push(file.subarray(0, new TextDecoder("latin1").decode(file).indexOf("moof") - 4));
+  return reader;
+}
+
+/** Of samples of one byte each. */
+const tfhd = box("tfhd", numbers(0x20010, 1, 1));
+
+it("samples of a fragment that lie before it are no reason to count to four billion", () => {
+  // From a billion bytes before the fragment on. Few enough for a reader that counts them all to come to an end.
+  const trun = box("trun", numbers(1, 10_000_000, -1_000_000_000));
+  const reader = begunWith("video");
+  reader.push(box("moof", box("traf", tfhd, trun)));
+  expect(() => reader.push(box("mdat", new Uint8Array(100)))).toThrow(FormatError);
+});
+
+it("a fragment of thousands of runs is refused: all are looked at for each sample", () => {
+  const runs = Array.from({ length: 65 }, (_, n) => box("traf", tfhd, box("trun", numbers(1, 1, 10_000 + n))));
+  expect(() => begunWith("video").push(box("moof", ...runs))).toThrow(FormatError);
+  begunWith("video").push(box("moof", ...runs.slice(1)));
+});
+
 it("picture and sound that are minutes apart in the file are told", () => {
   const file = corpus("index-first");
   const text = new TextDecoder("latin1").decode(file);

@@ -11,6 +11,10 @@ const MAX_SAMPLE_BYTES = 8 * 1024 * 1024;
 const START_BYTES = 256 * 1024;
 /** Samples without a byte in a row: nothing bounds their number but a count. */
 const MAX_EMPTY = 1000;
+/** Runs of samples in a fragment, of all its tracks. For each sample all of them are looked at, and real fragments have one of each track. */
+const MAX_RUNS = 64;
+/** Samples of fragments in a row that lie before what is read. Their number, too, is only said. */
+const MAX_PASSED = 10_000;
 /** Picture and sound of one time may be so far apart in the file. */
 const MAX_APART_TICKS = 8 * TICKS;
 const HEAD_BYTES = 16;
@@ -74,6 +78,7 @@ export class Mp4Reader {
   #sample: Uint8Array | null = null;
   #sampleFilled = 0;
   #empty = 0;
+  #passed = 0;
   #early: { readonly at: number; readonly end: number } | null = null;
 
   constructor(handler: Mp4Handler, allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes)) {
@@ -211,6 +216,7 @@ export class Mp4Reader {
       const ended = (end: bigint) => void this.#ends.set(track.id, end);
       const samples = fragmentSamples(body, at, track, this.#ends.get(track.id) ?? 0n, ended);
       this.#upcoming.push(...begun(track, samples));
+      if (this.#upcoming.length > MAX_RUNS) throw new FormatError(`at most ${MAX_RUNS} runs in a fragment`, at);
     }
   }
 
@@ -242,7 +248,11 @@ export class Mp4Reader {
         // Its beginning has passed by.
         if (offset < this.#position - this.#sampleFilled) {
           if (this.#isFile) this.#handler.apart();
-        } else return next;
+          else if (++this.#passed > MAX_PASSED) throw new FormatError("samples behind their index", offset);
+        } else {
+          this.#passed = 0;
+          return next;
+        }
       } else if (++this.#empty > MAX_EMPTY) throw new FormatError("samples with contents", offset);
       this.#advance(next);
     }

@@ -12,7 +12,7 @@ import {
 } from "./message.ts";
 
 const FIRST_CHUNK_SIZE = 128;
-/** Until the other side names another: how much it sends without an acknowledgement. */
+/** How much either side sends without an acknowledgement. */
 const WINDOW_BYTES = 2_500_000;
 const MIN_WINDOW_BYTES = 1024;
 const CONTROL_CHUNKS = 2;
@@ -20,6 +20,8 @@ const COMMAND_CHUNKS = 3;
 
 /** One side of a connection. */
 export interface MessageLineUse {
+  /** Acknowledges only what the other side asked for, by naming a window. Else a common window is assumed. */
+  readonly acknowledgesOnRequest?: boolean;
   write(bytes: Uint8Array): void;
   /** A message that does not control the line. The receiver owns the payload. */
   message(typeId: number, timestamp: number, streamId: number, payload: Uint8Array): void;
@@ -30,7 +32,8 @@ export class MessageLine {
   readonly reader: ChunkReader;
   readonly #use: MessageLineUse;
   #chunkSize = FIRST_CHUNK_SIZE;
-  #window = WINDOW_BYTES;
+  /** How much the other side sends without an acknowledgement. */
+  #window: number;
   #received = 0;
   #acknowledged = 0;
   #acknowledges = true;
@@ -39,6 +42,7 @@ export class MessageLine {
   /** `allocate` provides the memory of messages. */
   constructor(use: MessageLineUse, allocate?: Allocate) {
     this.#use = use;
+    this.#window = use.acknowledgesOnRequest ? Number.POSITIVE_INFINITY : WINDOW_BYTES;
     this.reader = new ChunkReader(
       (typeId, time, streamId, payload) => this.#message(typeId, time, streamId, payload),
       allocate,

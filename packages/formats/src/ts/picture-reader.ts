@@ -74,7 +74,6 @@ export class PictureReader {
     for (const kind of ["vps", "sps", "pps"] as const) {
       const sent = distinct(sets[kind]);
       if (sent.length === 0 || isSame(sent, this.#sets[kind])) continue;
-      if (sent.length > MAX_SETS) throw new FormatError(`at most ${MAX_SETS} parameter sets of a kind`, 0);
       this.#sets[kind] = sent.map((set) => set.slice());
       isNew = true;
     }
@@ -86,8 +85,15 @@ export class PictureReader {
   }
 }
 
+/** Each is compared with those that were found alone: an access unit may have millions. Throws `FormatError` for too many. */
 function distinct(sets: readonly Uint8Array[]): readonly Uint8Array[] {
-  return sets.length < 2 ? sets : sets.filter((set, at) => !sets.slice(0, at).some((other) => isEqual(set, other)));
+  const found: Uint8Array[] = [];
+  for (const set of sets) {
+    if (found.some((other) => isEqual(set, other))) continue;
+    if (found.length === MAX_SETS) throw new FormatError(`at most ${MAX_SETS} parameter sets of a kind`, 0);
+    found.push(set);
+  }
+  return found;
 }
 
 const isSame = (left: readonly Uint8Array[], right: readonly Uint8Array[]): boolean =>

@@ -128,6 +128,24 @@ it("five hundred pulls together read ahead a bounded amount, and each goes on in
   expect(memory.bytes).toBe(0);
 });
 
+it("a source of tiny packets, all of the same time, reads ahead a bounded number of them", async () => {
+  const { paced, packet } = rig();
+  for (const seconds of [0, 4.9, 9.8]) paced.packet(packet(seconds));
+  let isRoom = true;
+  let kept = 0;
+  // One byte each: 8 MiB of those are eight million.
+  for (; isRoom && kept < 50_000; kept++) {
+    paced.packet(packet(9.8, { bytes: 1 }));
+    isRoom = false;
+    void paced.room().then(() => {
+      isRoom = true;
+    });
+    await Promise.resolve();
+  }
+  expect(kept).toBeLessThan(50_000);
+  paced.close();
+});
+
 it("a file is ahead of real time at its end, a live source is not, though it began with some seconds at once", () => {
   const file = rig();
   for (let i = 0; i < 30; i++) file.paced.packet(file.packet(i / 10));

@@ -10,6 +10,8 @@ const LONGEST_STEP_TICKS = 5 * TICKS_PER_SECOND;
 const MAX_AHEAD_MS = 10_000;
 /** Packets that are due within this time go together. */
 const STEP_MS = 20;
+/** What a packet costs beside its bytes. A source decides how small they are, and may give any number of them the same time. */
+const PACKET_BYTES = 512;
 
 type Sink = Pick<Publication, "track" | "packet">;
 type Item =
@@ -64,7 +66,7 @@ export class PacedPackets implements Sink {
     this.#last[packet.trackId] = { dts: packet.dts, dueAt };
     this.#first ??= { dts: packet.dts, dueAt };
     this.#insert({ dueAt, packet });
-    this.#keep(packet.data.byteLength);
+    this.#keep(sizeOf(packet));
     this.#pass();
   }
 
@@ -149,7 +151,7 @@ export class PacedPackets implements Sink {
       this.#items.shift();
       if ("track" in item) this.#sink.track(item.track);
       else {
-        this.#keep(-item.packet.data.byteLength);
+        this.#keep(-sizeOf(item.packet));
         this.#sink.packet(item.packet);
       }
     }
@@ -162,3 +164,5 @@ export class PacedPackets implements Sink {
     this.#wake();
   }
 }
+
+const sizeOf = ({ data }: SourcePacket): number => data.byteLength + PACKET_BYTES;

@@ -13,6 +13,8 @@ import type { SourceKind, SourceReader } from "./source-reader.ts";
 
 /** From the first bytes to the first track. */
 const TRACK_WITHIN_MS = 10_000;
+/** A source may say something else of its tracks with each packet, and each change goes to the log and the database. */
+const LEFT_OUT_AGAIN_MS = 5_000;
 
 export interface PullPublisherSettings {
   readonly publishing: PublishSettings;
@@ -44,6 +46,8 @@ export class PullPublisher<Piece> implements PublishWire {
   /** On the monotonic clock; null before it publishes. */
   #publishingSince: number | null = null;
   #leftOut: string | null = null;
+  /** When that was told, on the monotonic clock. */
+  #leftOutAt = Number.NEGATIVE_INFINITY;
   #judging: Timer | null = null;
 
   constructor(
@@ -151,7 +155,10 @@ export class PullPublisher<Piece> implements PublishWire {
   #tellLeftOut(): void {
     const { leftOut } = this.#packets;
     if (leftOut === this.#leftOut || !this.#connection.isPublishing) return;
+    const now = this.#settings.publishing.clock.monotonic();
+    if (now - this.#leftOutAt < LEFT_OUT_AGAIN_MS) return;
     this.#leftOut = leftOut;
+    this.#leftOutAt = now;
     this.#settings.onLeftOut(leftOut);
   }
 

@@ -5,6 +5,8 @@ import type { OutboundBody, OutboundRequest } from "../../../platform/outbound/o
 import type { PullGate, PullLease, PullSource } from "../../../ports/index.ts";
 import { FakeChildren } from "../../testing/fake-transcoder.ts";
 import { IngestRig } from "../ingest-rig.ts";
+import { PacedMemory } from "./paced-memory.ts";
+import { PullPublisher } from "./pull-publisher.ts";
 import { Pulls } from "./pulls.ts";
 
 const TS = readFileSync(new URL("../../../../../../packages/formats/src/ts/corpus/avc-adts.m2t", import.meta.url));
@@ -225,4 +227,32 @@ it("at the end of the process no connection stays", async () => {
   await settle(100);
   expect([state.open, pulls.count]).toEqual([0, 0]);
   expect(ingest.publication.ends).toHaveLength(1);
+});
+
+it("a source that says something else of its tracks with each packet is told of every five seconds", async () => {
+  const { publishing, clock } = new IngestRig();
+  const told: (string | null)[] = [];
+  let pieces = 0;
+  const reader = () => ({
+    missing: null,
+    get leftOut() {
+      return `${pieces} tracks`;
+    },
+    push: () => {},
+    end: () => {},
+    close: () => {},
+  });
+  const publisher = new PullPublisher<number>(
+    SOURCE,
+    { reader },
+    {
+      ...{ publishing, children: new FakeChildren(), memory: new PacedMemory(), onPublishing: () => {} },
+      onLeftOut: (sentence) => void told.push(sentence),
+    },
+  );
+  async function* source() {
+    for (; pieces < 100; clock.advance(100)) yield ++pieces;
+  }
+  await publisher.run(source(), "Right-Key");
+  expect(told).toEqual(["1 tracks", "51 tracks"]);
 });

@@ -7,8 +7,10 @@ import { CLOSED, connectionProblem, LOST, notCalled, SourceProblem, UNREACHABLE 
 const QUIET_MS = 15_000;
 /** The connection is not read beyond this. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** What a short piece costs beside its bytes. */
-const PIECE_BYTES = 64;
+/**
+ * What a piece costs beside its bytes: memory, and time, for all that wait are read in one turn of the event loop. A source decides how small they are.
+ */
+const PIECE_BYTES = 1024;
 /** Nothing more is said to a source that reads less than it is told. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 /** For what was said last. */

@@ -93,6 +93,17 @@ test("bytes are acknowledged whenever the publisher's window is full", async () 
   expect(Buffer.from(payload).readUInt32BE()).toBeGreaterThanOrEqual(20_000);
 });
 
+test("nothing is acknowledged unasked: a publisher that closes with an answer unread resets its connection, and its stop is lost", async () => {
+  await using server = await RtmpTestServer.start();
+  const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
+  client.setChunkSize(65_536);
+  for (let sent = 0; sent < 3_000_000; sent += 15_000) client.message(MESSAGE.dataAmf0, new Uint8Array(15_000));
+  client.message(MESSAGE.userControl, userControlPayload(USER_CONTROL.pingRequest, 1), 0, 0, 2);
+  await client.answer("a pong", ({ typeId }) => typeId === MESSAGE.userControl);
+  // Whatever was to be acknowledged before the ping was.
+  expect(client.received.filter(({ typeId }) => typeId === MESSAGE.acknowledgement)).toEqual([]);
+});
+
 test("a frame of 300 kB arrives complete, at any chunk size", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");

@@ -55,6 +55,9 @@ export class RtmpSession {
     this.#handler = handler;
     this.#line = new MessageLine(
       {
+        // A client that closes with an acknowledgement unread resets its connection, and what it sent last is lost: that it stopped. FFmpeg's reads
+        // only now and then, and never asks for any.
+        acknowledgesOnRequest: true,
         write: (bytes) => handler.write(bytes),
         message: (type, time, stream, payload) => this.#message(type, time, stream, payload),
       },

@@ -167,6 +167,21 @@ test.each(["avc-opus", "mp2", "ac3", "eac3"])(
   },
 );
 
+test.each(["avc-opus", "mp2", "ac3", "eac3"])(
+  "no child stays for the sound of %s, whose caller is closed in the middle of what it sent",
+  async (name) => {
+    const bytes = corpus(name);
+    const caller = new Caller();
+    caller.handler.media(bytes.subarray(0, 188));
+    await expect.poll(() => caller.isReceived).toBe(true);
+    // Its first track or packet is one too many.
+    rig.publication.waitMs = 500;
+    caller.handler.media(bytes.subarray(188));
+    expect(caller.isClosed).toBe(true);
+    expect(children.taken.filter(({ isKilled }) => !isKilled)).toEqual([]);
+  },
+);
+
 test("a publisher that is alive and sends nothing is let go after 30 s", async () => {
   const caller = new Caller();
   await caller.send();

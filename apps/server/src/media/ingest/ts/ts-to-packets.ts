@@ -26,6 +26,7 @@ export class TsToPackets {
   #sound: { readonly converted: ConvertedSound; readonly codec: TsAudioTrack["codec"] } | null = null;
   #hasTrack = false;
   #leftOut: string | null = null;
+  #isClosed = false;
 
   constructor(publication: Pick<Publication, "track" | "packet">, settings: TsToPacketsSettings) {
     this.#publication = publication;
@@ -76,7 +77,13 @@ export class TsToPackets {
     this.#reader.end();
   }
 
+  /** Also while `push` passes something on: of the rest of its bytes nothing is. */
   close(): void {
+    this.#isClosed = true;
+    this.#closeSound();
+  }
+
+  #closeSound(): void {
     this.#sound?.converted.close();
     this.#sound = null;
   }
@@ -88,14 +95,16 @@ export class TsToPackets {
   }
 
   #audio({ index, codec, config, sampleRate, channels, language }: TsAudioTrack): void {
-    if (index > 0) return;
-    if (this.#sound && this.#sound.codec !== codec) this.close();
+    if (index > 0 || this.#isClosed) return;
+    if (this.#sound && this.#sound.codec !== codec) this.#closeSound();
     this.#hasTrack = true;
     if (codec !== "aac") {
       if (codec === "opus" && channels > MAX_OPUS_CHANNELS)
         throw unsupported("audio", `Opus with ${channels} channels`);
       const source = { codec, config: "", sampleRate, channels: channels || 2 };
       this.#sound ??= { codec, converted: new ConvertedSound(this.#publication, source, this.#settings) };
+      // By its tracks.
+      if (this.#isClosed) this.#closeSound();
       return;
     }
     this.#publication.track({ ...aacTrackOf(config.slice()), ...(language !== null && { language }) });
@@ -103,6 +112,7 @@ export class TsToPackets {
 
   #frame({ kind, index, decode, presentation, isIndependent, data }: TsFrame): void {
     const { memory } = this.#settings;
+    if (this.#isClosed) return memory.release(data);
     if (kind === "video") this.#picture.settled();
     else if (index > 0 || this.#picture.leavesOut(presentation)) return memory.release(data);
     const sound = kind === "audio" ? this.#sound : null;

@@ -102,6 +102,18 @@ describe("WHIP", () => {
     ]);
   });
 
+  it("leaves no child for sound whose first track closes the publisher", async () => {
+    const { rig, peers, audio, publish } = open();
+    await publish();
+    const { handler } = peers.latest;
+    handler.frame(picture(9000, SPS, PPS, IDR));
+    // As after a burst.
+    rig.publication.waitMs = 500;
+    handler.frame({ kind: "audio", isIndependent: true, time: 9000, data: Uint8Array.of(0xfc) });
+    expect(peers.latest.isClosed).toBe(true);
+    expect(audio.kills()).toBe(audio.taken.filter(({ type }) => type === "start-audio").length);
+  });
+
   it("reports the connection quality since the hub's last query", async () => {
     const { rig, peers, publish } = open();
     await publish();

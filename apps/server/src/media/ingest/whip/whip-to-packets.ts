@@ -16,6 +16,7 @@ export class WhipToPackets {
   readonly #settings: ConvertedSoundSettings;
   #sound: ConvertedSound | null = null;
   #parameterSets = "";
+  #isClosed = false;
 
   constructor(publication: Pick<Publication, "track" | "packet">, settings: ConvertedSoundSettings) {
     this.#publication = publication;
@@ -27,11 +28,15 @@ export class WhipToPackets {
     if (frame.kind === "video") this.#picture(frame);
     else {
       this.#sound ??= new ConvertedSound(this.#publication, SOUND, this.#settings);
-      this.#sound.push(frame.time, frame.data);
+      // By its tracks.
+      if (this.#isClosed) this.close();
+      else this.#sound.push(frame.time, frame.data);
     }
   }
 
+  /** Also while a frame is passed on. */
   close(): void {
+    this.#isClosed = true;
     this.#sound?.close();
     this.#sound = null;
   }

@@ -7,6 +7,8 @@ import type { RtspCredentials } from "./rtsp-credentials.ts";
 
 /** From a request, or the connection's begin, to the whole answer. */
 const ANSWER_WITHIN_MS = 15_000;
+/** Of one request. A server may call each answer to its challenge too old. */
+const MAX_CHALLENGES = 3;
 
 export interface RtspPacket {
   readonly channel: number;
@@ -46,7 +48,8 @@ export class RtspConnection implements Disposable {
     const reader = new RtspReader({
       response: (response) => this.#answered(response),
       request: (request) => this.#asked(request),
-      packet: (channel, bytes) => this.#line.arrived({ channel, bytes }),
+      // A copy: a few bytes would keep all that came with them.
+      packet: (channel, bytes) => this.#line.arrived({ channel, bytes: new Uint8Array(bytes) }),
     });
     this.#line = new SourceLine({ url, isSecure: /^rtsps:/i.test(url) }, settings, {
       read: (bytes) => reader.push(bytes),
@@ -57,10 +60,11 @@ export class RtspConnection implements Disposable {
 
   /** Sends a request, with credentials if the server wants them. Throws `SourceProblem`, and the signal's reason. */
   async ask(method: string, url: string, headers: Readonly<Record<string, string>> = {}): Promise<RtspResponse> {
-    for (;;) {
+    for (let challenges = 1; ; challenges++) {
       const answer = await this.#exchange(method, url, headers);
       if (answer.status !== 401) return answer;
-      if (!this.#credentials?.take(answer.headers.get("www-authenticate") ?? []))
+      const isNew = this.#credentials?.take(answer.headers.get("www-authenticate") ?? []);
+      if (!isNew || challenges > MAX_CHALLENGES)
         throw new SourceProblem("The source answered 401. Check its user name and password.");
     }
   }

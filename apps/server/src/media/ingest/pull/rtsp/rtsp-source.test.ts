@@ -329,3 +329,27 @@ it.each([
   ["rtsp://10.0.0.1:99/x?y=1", "rtsp://a/x?y=1"],
   ["?track=1", "rtsp://a/b?track=1"],
 ])("of the track %s the address is %s", (control, address) => expect(placeOf(control, "rtsp://a/b")).toBe(address));
+
+it("a packet keeps nothing of what came with it", async () => {
+  const padding = Buffer.alloc(10_000, "\n");
+  const after = Buffer.concat([interleaved(0, new Uint8Array(20)), padding]);
+  await using camera = await RtspTestServer.start(SDP, ({ method }) => (method === "PLAY" ? { after } : undefined));
+  for await (const piece of open(camera.url)) {
+    if (piece.type !== "media") continue;
+    expect([piece.bytes.byteLength, piece.bytes.buffer.byteLength]).toEqual([20, 20]);
+    break;
+  }
+});
+
+it("a server that finds each answer to its challenge too old is not answered for ever", async () => {
+  let asked = 0;
+  const script: Script = ({ method }, socket) => {
+    if (method !== "DESCRIBE") return undefined;
+    // So that a client without an end has one.
+    if (++asked > 50) socket.destroy();
+    return { status: 401, headers: [`WWW-Authenticate: Digest realm="a", nonce="${asked}", stale=true`] };
+  };
+  await using camera = await RtspTestServer.start(SDP, script);
+  await expect(read(camera.url.replace("//", "//user:pass@"))).rejects.toThrow("answered 401");
+  expect(asked).toBeLessThan(10);
+});
