@@ -38,10 +38,14 @@ export interface Weir {
   close(): Promise<void>;
 }
 
+/** A small buffer that is kept keeps the block that it was cut from: of 64 KiB, where Node decides. */
+const SMALL_BUFFERS_BYTES = 8 * 1024;
+
 /** One process of Weir with the roles that its configuration names. Throws `StartupError` for what its operator can mend. */
 export async function startWeir(settings: WeirSettings): Promise<Weir> {
   await using opened = new AsyncDisposableStack();
   const { config, clock, log, signal, share } = settings;
+  Buffer.poolSize = SMALL_BUFFERS_BYTES;
   const opening = await beginOpening(settings, opened);
   const { readiness, metrics, dataFolder, listeners, store } = opening;
   const eventLoop = opened.adopt(watchEventLoop(clock, log), (watch) => watch.close());

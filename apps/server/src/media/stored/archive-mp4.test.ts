@@ -56,6 +56,18 @@ test("an MP4 omits the jump of the timeline at a restart, in every range", async
   expect(times[FRAMES]).toBeCloseTo((FRAMES * FRAME_TICKS) / RATE, 4);
 });
 
+test("the head of an MP4 that is kept keeps no other memory", async () => {
+  const bytes = segmentBytes(0);
+  const index = recordingOf([{ startTicks: 0, bytes }]);
+  const mp4 = await ArchiveMp4.build(
+    mediaOf(index, () => bytes),
+    new Slices(new ManualClock()),
+  );
+  const { value: head } = await mp4.read().next();
+  expect(head?.buffer.byteLength).toBe(head?.byteLength);
+  expect(head?.byteLength).toBeLessThan(2_000);
+});
+
 test("a recording of 140,000 segments has a playlist and an MP4 that is readable at any second", async () => {
   const bytes = soundBytes(0, FRAMES);
   const count = 140_000;

@@ -136,7 +136,8 @@ export class Mp4Layout {
       this.#tracks.map(({ track }) => track.joint),
       seconds,
     );
-    return Buffer.concat([init, segmentIndexes(indexes, this.#segmentBytes)]);
+    // A copy: it is kept, and a small buffer keeps all that it was cut from.
+    return new Uint8Array(Buffer.concat([init, segmentIndexes(indexes, this.#segmentBytes)]));
   }
 }
 

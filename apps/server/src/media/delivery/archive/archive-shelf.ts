@@ -13,6 +13,8 @@ const KEEP_MS = 60_000;
 const KEEP_GROWING_MS = 2_000;
 /** Limit of all cached media together, about 200 MB. A day in four renditions has 86,400 segments. */
 const MAX_SEGMENTS = 300_000;
+/** What media cost that have fewer. */
+const MIN_SEGMENTS = 10;
 /** Number of media opened concurrently; others wait. */
 const MAX_OPENING = 100;
 const MAX_WAITING = 10_000;
@@ -30,7 +32,7 @@ export class ArchiveShelf {
   readonly #store: Pick<ObjectStore, "read" | "pathOf">;
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: MAX_SEGMENTS,
-    sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(1, media.segments)),
+    sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(MIN_SEGMENTS, media.segments)),
   });
   /** Including those that wait for a slot. */
   readonly #opening = new SharedWork<OpenMedia | null>();

@@ -37,6 +37,8 @@ const MAX_HELD_BYTES = { inAll: 256 * 1024 * 1024, perHolder: 64 * 1024 * 1024 }
 const MAX_INITS = 1_000;
 /** Lists of ended sessions, by their segments: some 50 bytes each. */
 const MAX_SEGMENTS = 300_000;
+/** What lists cost that have fewer. */
+const MIN_SEGMENTS = 100;
 
 export interface DvrDeliverySettings {
   readonly catalogue: MediaCatalogue;
@@ -56,7 +58,7 @@ export class DvrDelivery {
   readonly #held = new Places(MAX_HELD_BYTES);
   readonly #ended = new LRUCache<string, { readonly media: OpenMedia; readonly list: DvrList }>({
     maxSize: MAX_SEGMENTS,
-    sizeCalculation: ({ list }) => Math.min(MAX_SEGMENTS, Math.max(1, list.length)),
+    sizeCalculation: ({ list }) => Math.min(MAX_SEGMENTS, Math.max(MIN_SEGMENTS, list.length)),
   });
 
   constructor(settings: DvrDeliverySettings) {
