@@ -75,6 +75,11 @@ export class SessionOutputs implements TimelineSink {
     this.#ledger = new SegmentLedger(settings.onSegment);
   }
 
+  /** Discontinuities of the session before the first stretch of this process. */
+  get breaksBefore(): number {
+    return this.#settings.discontinuitySequence;
+  }
+
   /** Where readers of the session's packets attach. */
   get feed(): Feed {
     return this.#feed;

@@ -321,3 +321,15 @@ test("four renditions of 12 hours stop the event loop for less than 20 ms; a rel
   expect(largest).toBeLessThan(5 * 1024);
   expect(ms / 200).toBeLessThan(2);
 });
+
+test("a rendition that begins at a discontinuity counts it, as the lists of the others do", () => {
+  const [early, late] = [filled(3), new DvrList()];
+  for (const list of [early, late]) for (const msn of [3, 4]) list.add(segment(msn, { discontinuity: msn === 3 }));
+  const sequenceOf = (list: DvrList): number => {
+    const text = textOf(list);
+    const [before] = text.split("d4.m4s");
+    const first = Number(/#EXT-X-DISCONTINUITY-SEQUENCE:(\d+)/.exec(text)?.[1] ?? 0);
+    return first + (before?.match(/^#EXT-X-DISCONTINUITY$/gm)?.length ?? 0);
+  };
+  expect([sequenceOf(early), sequenceOf(late)]).toEqual([1, 1]);
+});

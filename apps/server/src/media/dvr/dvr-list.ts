@@ -56,6 +56,8 @@ export class DvrList {
   #isAllIndependent = true;
   #lastMinute = Number.NaN;
   #newest: TimelinePlace | null = null;
+  /** Discontinuities of the session up to its last row. */
+  #breaks: number;
   #moments: { readonly lastMsn: number; readonly found: readonly DvrMoment[] } | null = null;
   #whole: { readonly version: number; readonly text: ListText } | null = null;
   #delta: { readonly version: number; readonly text: ListText } | null = null;
@@ -63,6 +65,7 @@ export class DvrList {
   /** `breaksBefore`: discontinuities of the session before its first row. */
   constructor(windowSeconds = Number.POSITIVE_INFINITY, breaksBefore = 0) {
     this.#rows = new SegmentRows(windowSeconds, breaksBefore);
+    this.#breaks = breaksBefore;
     this.keyframes = new KeyframeList(this.#rows);
   }
 
@@ -74,6 +77,17 @@ export class DvrList {
   /** Number of the oldest segment whose bytes must be here: some that left the list are still asked for. */
   get oldestServed(): number {
     return this.#rows.oldestServed;
+  }
+
+  /** Discontinuities of the session up to its last row, as far as it knows. */
+  get breaks(): number {
+    return this.#breaks;
+  }
+
+  /** So many more were before its first row: what had them is not kept any more. */
+  addBreaksBefore(breaks: number): void {
+    this.#breaks += breaks;
+    this.#rows.addBreaksBefore(breaks);
   }
 
   /** Segments in the list. */
@@ -110,7 +124,7 @@ export class DvrList {
     for (const place of missing ?? []) {
       this.#push({
         ...{ msn: place.msn, seconds: place.duration, programDateTimeMs: place.programDateTimeMs },
-        ...{ init: null, discontinuity: false, isIndependent: true },
+        ...{ init: null, discontinuity: false, isIndependent: true, isMissing: true },
       });
       this.#newest = place;
       // The clock may have gone further than the timeline, or less far.
@@ -229,7 +243,13 @@ export class DvrList {
   #push(segment: DvrSegment): void {
     const { init, isIndependent, programDateTimeMs } = segment;
     const seconds = this.#durations.shown(segment.seconds);
-    const shown = { ...segment, seconds, discontinuity: segment.discontinuity && this.#rows.end > 0 };
+    const isFirst = this.#rows.end === 0;
+    const shown = { ...segment, seconds, discontinuity: segment.discontinuity && !isFirst };
+    // The first row has no tag, but its number is the one that it has in the other renditions.
+    if (segment.discontinuity) {
+      this.#breaks++;
+      if (isFirst) this.#rows.addBreaksBefore(1);
+    }
     const hasTime = this.#timeOf(shown) !== null;
     const hasMap = init !== null && init !== this.#map;
     if (hasMap) this.#map = init;

@@ -7,6 +7,8 @@ const WIDTH = 11;
 const FIRST_ROWS = 512;
 /** With more, a number and its row would not be one exact key. */
 const MAX_ROWS = 1 << 20;
+/** Twelve days of segments of 2 s. Nobody can go back further than seven. */
+const KEPT_NUMBERS = MAX_ROWS / 2;
 const [DISCONTINUITY, INDEPENDENT, HAS_PLACE] = [1, 2, 4];
 
 /**
@@ -28,7 +30,7 @@ export class PlacedRows {
     init,
     place,
   }: PlacedSegment): void {
-    if (this.#count === MAX_ROWS) throw new Error(`a rendition of a session has more than ${MAX_ROWS} segments`);
+    if (this.#count === MAX_ROWS) this.#forgetOldest();
     const at = this.#count++ * WIDTH;
     if (at === this.#numbers.length) this.#grow();
     const flags =
@@ -70,6 +72,20 @@ export class PlacedRows {
       init: init === 0 ? null : this.#inits.at(init),
       place: flags & HAS_PLACE ? place() : null,
     };
+  }
+
+  /** A session may be live for months: viewers can go back to its end alone. */
+  #forgetOldest(): void {
+    const numbers = this.#numbers;
+    let newest = 0;
+    for (let at = 0; at < numbers.length; at += WIDTH) newest = Math.max(newest, numbers[at] ?? 0);
+    let kept = 0;
+    for (let at = 0; at < numbers.length; at += WIDTH)
+      if ((numbers[at] ?? 0) > newest - KEPT_NUMBERS) numbers.copyWithin(kept++ * WIDTH, at, at + WIDTH);
+    if (kept === MAX_ROWS) throw new Error(`${KEPT_NUMBERS} segments of a session have more than ${MAX_ROWS} rows`);
+    // Of a row without a place, the fields behind are not written.
+    numbers.fill(0, kept * WIDTH);
+    this.#count = kept;
   }
 
   #grow(): void {

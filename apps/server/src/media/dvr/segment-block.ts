@@ -4,7 +4,7 @@ import { spanName } from "../stored/layout.ts";
 
 /** Rows of a block: a quarter of an hour of segments of 2 s. */
 export const BLOCK_ROWS = 512;
-const [GAP, DISCONTINUITY, HAS_TIME, HAS_MAP, INDEPENDENT] = [1, 2, 4, 8, 16];
+const [GAP, DISCONTINUITY, HAS_TIME, HAS_MAP, INDEPENDENT, MISSING] = [1, 2, 4, 8, 16, 32];
 
 /** A closed segment of one rendition. */
 export interface DvrSegment {
@@ -16,6 +16,8 @@ export interface DvrSegment {
   readonly isIndependent: boolean;
   /** Name of its init segment; null for a gap. */
   readonly init: string | null;
+  /** A gap of which nothing is known: viewers may have had its media while it was live. */
+  readonly isMissing?: boolean;
 }
 
 /** Where the bytes of a segment are in the spool or the object store. */
@@ -89,8 +91,9 @@ export class SegmentBlock {
   /** `hasTime`: the list says when it was; `hasMap`: another init segment is in force from here on. */
   add(segment: DvrSegment, { hasTime, hasMap }: { readonly hasTime: boolean; readonly hasMap: boolean }): void {
     const at = this.count++;
-    const { init, discontinuity, isIndependent } = segment;
-    const flags = [init === null && GAP, discontinuity && DISCONTINUITY, hasTime && HAS_TIME, hasMap && HAS_MAP];
+    const { init, discontinuity, isIndependent, isMissing = false } = segment;
+    const isGap = [init === null && GAP, isMissing && MISSING];
+    const flags = [...isGap, discontinuity && DISCONTINUITY, hasTime && HAS_TIME, hasMap && HAS_MAP];
     this.#flags[at] = flags.reduce<number>((sum, flag) => sum | Number(flag), isIndependent ? INDEPENDENT : 0);
     this.#init[at] = init === null ? 0 : this.#inits.indexOf(init);
     this.#msn[at] = segment.msn;
@@ -122,6 +125,7 @@ export class SegmentBlock {
       discontinuity: this.isBreak(at),
       isIndependent: this.#is(at, INDEPENDENT),
       init: isGap ? null : this.#inits.at(this.#init[at] ?? 0),
+      isMissing: this.#is(at, MISSING),
     };
   }
 

@@ -76,6 +76,11 @@ export class SegmentRows {
     return this.#breaksBefore;
   }
 
+  /** So many discontinuities more were before its rows. */
+  addBreaksBefore(breaks: number): void {
+    this.#breaksBefore += breaks;
+  }
+
   /** The tag of the init segment that is in force before the first listed row; empty where that names its own. */
   get mapBefore(): string {
     if (this.length === 0 || this.#mapBefore === "") return "";

@@ -13,6 +13,8 @@ import type { PlacedRows } from "./placed-rows.ts";
 /** Name of the playlists that go back. Those of live viewers stay as they are. */
 export const DVR_PLAYLIST = "dvr.m3u8";
 
+/** Of a session. */
+const FIRST_MSN = 1;
 /** Segments. A rendition that is further behind the others has stopped. */
 const MOST_BEHIND = 100;
 /** In the multivariant playlist: from when on, in ms since the epoch, and how many seconds behind the live edge viewers can go back. */
@@ -36,6 +38,8 @@ export interface SessionDvrSettings {
 /** What a session offers now. */
 interface LiveOutputs {
   readonly renditions: readonly LiveRendition[];
+  /** Discontinuities of the session before the first segment of this process. */
+  readonly breaksBefore: number;
   playlist(name: string): LivePlaylist | undefined;
 }
 
@@ -48,7 +52,7 @@ export class SessionDvr {
   /** Rows that were recorded while those of before the restart were being read: in one try, which has a deadline. */
   #early: RecordedSegment[] = [];
   #isReady = true;
-  #outputs: LiveOutputs = { renditions: [], playlist: () => undefined };
+  #outputs: LiveOutputs = { renditions: [], breaksBefore: 0, playlist: () => undefined };
   #firstMsn = 0;
   /** Segments of the live window as they are stored. */
   readonly #joined = new WeakMap<LiveSegment, readonly Uint8Array[]>();
@@ -92,9 +96,7 @@ export class SessionDvr {
   /** Takes what the session has from before, by rendition. */
   async load(renditions: ReadonlyMap<string, PlacedRows>, slices: Slices): Promise<void> {
     for (const [name, rows] of renditions) {
-      const list = new DvrList(this.#settings.windowSeconds);
-      await slices.forEach(rows.inOrder(), (segment) => list.addPlaced(segment));
-      this.#lists.set(name, list);
+      this.#lists.set(name, await this.#listOf(rows, slices));
       this.#recorded.add(name);
     }
     this.#isReady = true;
@@ -203,6 +205,19 @@ export class SessionDvr {
   /** Where segments are after the live window. */
   get sources(): readonly KeptSegments[] {
     return this.#settings.sources;
+  }
+
+  async #listOf(rows: PlacedRows, slices: Slices): Promise<DvrList> {
+    const list = new DvrList(this.#settings.windowSeconds);
+    let [oldest, breaks] = [FIRST_MSN, 0];
+    await slices.forEach(rows.inOrder(), (segment) => {
+      if (list.length === 0) oldest = segment.msn;
+      list.addPlaced(segment);
+      if (segment.msn < this.#firstMsn) breaks = list.breaks;
+    });
+    // The discontinuities of what is not kept any more, which this process has not seen: their number may not fall.
+    if (oldest > FIRST_MSN) list.addBreaksBefore(Math.max(0, this.#outputs.breaksBefore - breaks));
+    return list;
   }
 
   #take(rendition: LiveRendition): void {

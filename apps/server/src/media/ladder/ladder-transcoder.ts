@@ -170,7 +170,7 @@ export class LadderTranscoder {
     });
   }
 
-  /** A segment is closed in all renditions. */
+  /** A segment is closed in all renditions. Null if there was nothing to transcode: it was never begun, or the source had no picture for it. */
   segmentClosed(msn: number, { isWhole, areAll, seconds }: ClosedSegment): FinishedSegment | null {
     const { clock } = this.#settings;
     const now = clock.monotonic();
@@ -179,6 +179,8 @@ export class LadderTranscoder {
     const wasPaused = isPaused(this.#status);
     const isOff = this.#status.state === "source-only" && !wasPaused;
     const finished = this.#segments.finish(msn, this.#child.process.pid, this.#errorOf(isWhole, areAll), now);
+    // The machine is not too slow for what never came.
+    if (finished?.sourceBytes === 0) return null;
     const isLate = finished !== null && (!isWhole || finished.latencyMs > seconds * 1000);
     if (isWhole && isExpected) {
       // A child that died or got stuck is not a slow one.

@@ -516,3 +516,16 @@ describe("a full machine", () => {
     expect(outputs.ladder?.report).toMatchObject({ state: "source-only", cause: "machine-full" });
   });
 });
+
+test("a source whose pictures stay away while its sound goes on is no slow machine: no rung is paused, and nothing is reported as late", () => {
+  send({ seconds: 49 }, (arrivals) =>
+    arrivals.filter(({ at, packet }) => packet.kind === "audio" || at < 5000 || at > 43_900),
+  );
+  expect(listed("v0")?.some((segment) => segment.includes("gap"))).toBe(true);
+  expect(warnings).toEqual([]);
+  expect(segments.map(({ missed }) => missed).filter(Boolean)).toEqual([]);
+  expect(outputs.ladder?.report).toMatchObject({
+    state: "running",
+    renditions: [{ state: "running" }, { state: "running" }],
+  });
+});

@@ -90,6 +90,8 @@ export class LiveLadder implements TimelineSink {
   /** End of each segment that is not closed in every rung, in 90 kHz ticks, once the source has reported it. */
   readonly #ends = new Map<number, number>();
   #newestMsn: number | null = null;
+  /** End of the source's newest picture, in 90 kHz ticks. */
+  #picturesEnd = 0;
   readonly #slate = new SlateOutputs();
   #hasFinished = false;
   readonly #ended = Promise.withResolvers<void>();
@@ -174,14 +176,17 @@ export class LiveLadder implements TimelineSink {
   }
 
   cut(cut: Cut): void {
-    this.#endNewest(cut.ticks);
+    // The sound cuts while no picture comes: a rung is whole if it has what there was.
+    this.#endNewest(cut.byVideo ? cut.ticks : Math.min(cut.ticks, this.#picturesEnd));
     this.#newestMsn = cut.msn;
     this.#ledger.expect(cut.msn, this.outputs.length);
     this.#transcoder.cut(cut);
   }
 
   sample(sample: Sample): void {
-    if (this.#track && sample.kind === "video") this.#transcoder.sample(sample);
+    if (!this.#track || sample.kind !== "video") return;
+    this.#picturesEnd = Math.max(this.#picturesEnd, sample.time + sample.duration);
+    this.#transcoder.sample(sample);
   }
 
   pause(ticks: number): void {

@@ -22,3 +22,20 @@ test("delisted segments are released in time, even if no segment follows", () =>
   expect(rendition.segment(4)).toBeUndefined();
   expect(rendition.listed.map(({ msn }) => msn)).toEqual([5, 6, 7, 8, 9, 10]);
 });
+
+test("one picture behind which the source was lost is not taken for the bitrate of the stream", () => {
+  const rendition = new LiveRendition("source", 0, { seconds: 2 }, new ManualClock(0));
+  const list = (msn: number, bytes: number, milliseconds: number): void => {
+    const place = { timescale: 1000, startTicks: 0, programDateTimeMs: 0, discontinuity: false, init: null };
+    rendition.begin(new LiveSegment({ msn, ...place }, new PageMemory()));
+    const timing = { durationTicks: milliseconds, lateTicks: 0, frames: 1, isIndependent: true };
+    rendition.publish([new Uint8Array(bytes)], timing);
+    rendition.complete();
+  };
+  list(1, 500_000, 2000);
+  list(2, 100_000, 40);
+  expect(rendition.peakBps).toBeCloseTo((600_000 * 8) / 2.04);
+  // Short segments in a row are as much as one of usual length.
+  for (let msn = 3; msn < 8; msn++) list(msn, 125_000, 250);
+  expect(rendition.peakBps).toBe(4_000_000);
+});

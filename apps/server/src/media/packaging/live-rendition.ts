@@ -55,7 +55,7 @@ export class LiveRendition implements WindowRendition {
     this.#clock = clock;
   }
 
-  /** Bits per second of the largest segment since the session began on this node; 0 before the first. */
+  /** The highest bits per second of about a segment since the session began on this node; 0 before the first. */
   get peakBps(): number {
     return this.#peakBps;
   }
@@ -195,10 +195,25 @@ export class LiveRendition implements WindowRendition {
     this.#listedSeconds += segment.seconds;
     this.#listedBytes += segment.bytes;
     this.#frameRate ??= measuredFrameRate(segment);
-    if (segment.seconds > 0) this.#peakBps = Math.max(this.#peakBps, (segment.bytes * 8) / segment.seconds);
+    this.#peakBps = Math.max(this.#peakBps, this.#newestBps());
     for (let oldest = this.#listed[0]; oldest && this.#isOver(oldest); oldest = this.#listed[0]) this.#delist(oldest);
     this.#releaseDelisted();
     this.#changed();
+  }
+
+  /**
+   * Of the newest segments that last half a target duration together (RFC 8216bis 4.4.6.2); 0 before there are so many. Alone, a keyframe behind which the
+   * source was lost has many times the bitrate of the stream, and players would avoid the rendition for the rest of the session.
+   */
+  #newestBps(): number {
+    const least = this.targetDuration / 2;
+    let [bits, seconds] = [0, 0];
+    for (let nth = this.#listed.length - 1; nth >= 0 && seconds < least; nth--) {
+      const segment = this.#listed[nth] as LiveSegment;
+      bits += segment.bytes * 8;
+      seconds += segment.seconds;
+    }
+    return seconds < least ? 0 : bits / seconds;
   }
 
   /** A list numbers its segments one after the other: what is before a hole in the numbers is not listed with what is behind it. */

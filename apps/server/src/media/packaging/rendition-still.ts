@@ -36,7 +36,9 @@ export class RenditionStill {
 
   /** Null where the rendition has no keyframe of H.264. */
   static of(output: LiveOutput, images: SlateImages | null): RenditionStill | null {
-    const { listed } = output.rendition;
+    const { listed: all } = output.rendition;
+    // The newest may be gaps: the pictures stopped before the sound.
+    const listed = all.slice(0, all.findLastIndex(({ init }) => init !== null) + 1);
     const init = listed.at(-1)?.storedInit;
     if (init?.track.kind !== "video" || init.track.codec !== "avc") return null;
     const image = images?.keyframeOf(init);

@@ -57,7 +57,8 @@ export class BroadcastLine implements TimelineSink {
   /** The reason why the protocol does not support these tracks; null if it does. */
   #refusal: string | null = null;
   #audioId = -1;
-  #audioRate = TICKS_PER_SECOND;
+  /** Samples per second of each audio track, by its id. */
+  #audioRates: readonly (number | undefined)[] = [];
   /** In place of the sound that the source does not have; null before its first picture, and where it has sound. */
   #silence: AudioClock | null = null;
   readonly #slate: Slate | null;
@@ -128,7 +129,9 @@ export class BroadcastLine implements TimelineSink {
     const tracks: LineTracks = { video, audio: isVideoOnly ? null : (sound ?? SILENT_TRACK) };
     if (tracks.audio !== SILENT_TRACK) this.#silence = null;
     this.#audioId = !isVideoOnly && sound ? sound.id : -1;
-    this.#audioRate = sound?.sampleRate ?? TICKS_PER_SECOND;
+    const rates: number[] = [];
+    for (const track of all) if (track.kind === "audio") rates[track.id] = track.sampleRate;
+    this.#audioRates = rates;
     if (this.#tracks === null || !areSame(this.#tracks, tracks)) {
       this.#isUnopened = true;
       this.#slate?.forget();
@@ -159,7 +162,8 @@ export class BroadcastLine implements TimelineSink {
 
   #writeSample({ kind, trackId, time, decodeTime, isIndependent, data: payload }: Sample): void {
     const { bytes: data } = payload;
-    this.#closeHole(kind === "video" ? time : (time * TICKS_PER_SECOND) / this.#audioRate);
+    const ticks = kind === "video" ? time : (time * TICKS_PER_SECOND) / (this.#audioRates[trackId] ?? TICKS_PER_SECOND);
+    this.#closeHole(ticks);
     if (kind === "video") {
       if (isIndependent) this.#slate?.keyframe(payload);
       const decodeTicks = decodeTime + this.#shiftTicks;
@@ -167,8 +171,7 @@ export class BroadcastLine implements TimelineSink {
       if (this.#tracks?.audio !== SILENT_TRACK) return;
       this.#silence ??= this.#silenceFrom(decodeTicks, SILENT_TRACK);
       this.#silence.fillTo(decodeTicks);
-    } else if (trackId === this.#audioId)
-      this.#writeAudio((time * TICKS_PER_SECOND) / this.#audioRate + this.#shiftTicks, data);
+    } else if (trackId === this.#audioId) this.#writeAudio(ticks + this.#shiftTicks, data);
   }
 
   /** What viewers were shown in between took time on the timeline, but not here. */

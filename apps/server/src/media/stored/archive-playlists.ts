@@ -64,7 +64,7 @@ export function playlistPieces(listing: PlaylistSource): Iterable<string> {
   return mediaPlaylistPieces({
     targetDuration,
     mediaSequence: stored.segments[0]?.msn ?? 0,
-    discontinuitySequence: 0,
+    discontinuitySequence: breaksBefore(stored.segments[0]),
     independentSegments,
     segments: listed(listing),
     ending: "vod",
@@ -100,7 +100,8 @@ export function iFramePieces({ stored, initBytes }: PlaylistSource): Iterable<st
   const times = new ToldTimes();
   return mediaPlaylistPieces({
     targetDuration: frames.reduce((most, { shownTicks }) => Math.max(most, Math.round(seconds(shownTicks))), 1),
-    ...{ mediaSequence: 0, discontinuitySequence: 0, independentSegments: true, iFramesOnly: true, ending: "vod" },
+    ...{ mediaSequence: 0, discontinuitySequence: breaksBefore(frames[0]) },
+    ...{ independentSegments: true, iFramesOnly: true, ending: "vod" },
     segments: frames.map(
       ({ span, init, programDateTimeMs, discontinuity, offset, keyframeBytes = 0, shownTicks }, n) => {
         const mapBytes = initBytes.get(init);
@@ -117,6 +118,9 @@ export function iFramePieces({ stored, initBytes }: PlaylistSource): Iterable<st
     ),
   });
 }
+
+/** What begins a list has no tag of its discontinuity. It is counted all the same: where sound came first, its list has the tag, and players compare the numbers. */
+const breaksBefore = (first: StoredSegment | undefined): number => Number(first?.discontinuity ?? false);
 
 function* listed({ stored: { track, segments }, initBytes }: PlaylistSource): Generator<PlaylistSegment, void> {
   const times = new ToldTimes();

@@ -80,7 +80,7 @@ export class OpenMedia {
 async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: Slices): Promise<OpenRendition> {
   const { track, segments } = stored;
   const [inits, files] = [new Set<string>(), new Set<string>()];
-  let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
+  let [bits, ticks, longestTicks] = [0, 0, 0];
   // Recordings of earlier versions lack `isIndependent`.
   let areIndependent = true;
   await slices.forEach(
@@ -94,11 +94,11 @@ async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: 
       if (durationTicks === 0) return;
       bits += length * 8;
       ticks += durationTicks;
-      peak = Math.max(peak, (length * 8 * track.timescale) / durationTicks);
     },
   );
   const average = bits / Math.max(ticks / track.timescale, 0.001);
   const targetDuration = Math.max(1, Math.round(longestTicks / track.timescale));
+  const peak = await peakOf(stored, (targetDuration * track.timescale) / 2, slices);
   const listing = { stored, targetDuration, independentSegments: areIndependent };
   const initBytes = onceFor(() => lengthsOf(inits, (init) => media.readInit(stored.rendition, init)));
   const render = (pieces: typeof playlistPieces) =>
@@ -112,6 +112,26 @@ async function lookThrough(stored: StoredRendition, media: StoredMedia, slices: 
     playlist: render(playlistPieces),
     iFramePlaylist: render(iFramePieces),
   };
+}
+
+/**
+ * The highest bits per second of segments in a row that last `leastTicks` together (RFC 8216bis 4.4.6.2). Alone, a keyframe with which a broadcast ends has
+ * many times the bitrate of the others.
+ */
+async function peakOf({ segments, track }: StoredRendition, leastTicks: number, slices: Slices): Promise<number> {
+  let [peak, before, now] = [1, { bits: 0, ticks: 0 }, { bits: 0, ticks: 0 }];
+  const look = (bits: number, ticks: number): void => {
+    if (ticks > 0) peak = Math.max(peak, (bits * track.timescale) / ticks);
+  };
+  await slices.forEach(segments, ({ gap, length, durationTicks }) => {
+    if (gap) return;
+    now = { bits: now.bits + length * 8, ticks: now.ticks + durationTicks };
+    if (now.ticks < leastTicks) return;
+    look(now.bits, now.ticks);
+    [before, now] = [now, { bits: 0, ticks: 0 }];
+  });
+  look(before.bits + now.bits, before.ticks + now.ticks);
+  return peak;
 }
 
 async function iFrameBitratesOf(stored: StoredRendition, slices: Slices): Promise<Bitrates | null> {

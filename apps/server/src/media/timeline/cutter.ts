@@ -40,6 +40,11 @@ export class Cutter {
     return this.#msn;
   }
 
+  /** Position of the last cut, in 90 kHz ticks. */
+  get lastTicks(): number {
+    return this.#last;
+  }
+
   /** The longest distance between two IDR pictures so far. */
   get longestGopSeconds(): number {
     return this.#longestGopTicks / TICKS_PER_SECOND;
@@ -60,9 +65,14 @@ export class Cutter {
       this.#gopTicks = sinceIdr;
       this.#lastIdr = ticks;
     }
-    const longest = this.#target.seconds * TICKS_PER_SECOND + LATE_TICKS;
-    if (since + frameTicks > longest || this.#isFull) return true;
-    return isIndependent && since > 0 && (since >= SEGMENT_TICKS - EARLY_TICKS || since + this.#gopTicks > longest);
+    if (this.isTooLong(ticks + frameTicks) || this.#isFull) return true;
+    const isDue = since >= SEGMENT_TICKS - EARLY_TICKS || this.isTooLong(ticks + this.#gopTicks);
+    return isIndependent && since > 0 && isDue;
+  }
+
+  /** Whether a segment from the last cut to `ticks` would not round to the target duration. */
+  isTooLong(ticks: number): boolean {
+    return ticks - this.#last > this.#target.seconds * TICKS_PER_SECOND + LATE_TICKS;
   }
 
   wantsAudioCut(ticks: number): boolean {

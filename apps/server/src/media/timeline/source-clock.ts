@@ -1,4 +1,5 @@
-import { type SourcePacket, TICKS_PER_SECOND, type Track } from "../packet.ts";
+import { type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
+import type { Opening } from "./stretch-opening.ts";
 
 const STEP_TICKS = TICKS_PER_SECOND;
 const LAST_TRACK_MS = 500;
@@ -8,30 +9,34 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 /**
  * Detects jumps of the source's clock. A packet within one second of any track's newest packet belongs to the current stretch. A packet further away
  * starts a new stretch: it is held until the other tracks have jumped too, at most 500 ms, so that the last track to jump keeps its packets and all
- * tracks get the same offset.
+ * tracks get the same offset. Each track counts from its own start of the stretch: clocks of tracks may be unrelated, and then say nothing of each other.
  */
 export class SourceClock {
-  /** Source time of each track's newest packet, by track id; undefined for ids without a track. */
+  /** Time of each track's newest packet since the start, by track id; undefined for ids without a track. */
   #last: (number | undefined)[] = [];
+  #starts: Pick<Opening, "bases" | "base"> = { bases: new Map(), base: 0 };
   #jump: { readonly at: number; readonly held: SourcePacket[]; bytes: number; last: number } | null = null;
 
   /** Starts a stretch with the tracks at these source times. */
-  start(positions: ReadonlyMap<Track["id"], number>): void {
+  start(starts: Pick<Opening, "bases" | "base">): void {
     this.#last = [];
-    for (const [trackId, position] of positions) this.#last[trackId] = position;
+    this.#starts = starts;
+    for (const trackId of starts.bases.keys()) this.#last[trackId] = 0;
     this.#jump = null;
   }
 
   /** True if the packet belongs to the current stretch. Otherwise the packet is held. */
   accepts(packet: SourcePacket, now: number): boolean {
-    const distance = this.#distance(packet);
+    const { bases, base } = this.#starts;
+    const position = packet.dts - (bases.get(packet.trackId) ?? base);
+    const distance = this.#distance(position);
     const jump = this.#jump;
-    if (distance <= STEP_TICKS && (!jump || Math.abs(packet.dts - jump.last) > distance)) {
-      this.#last[packet.trackId] = packet.dts;
+    if (distance <= STEP_TICKS && (!jump || Math.abs(position - jump.last) > distance)) {
+      this.#last[packet.trackId] = position;
       return true;
     }
-    this.#jump ??= { at: now, held: [], bytes: 0, last: packet.dts };
-    this.#jump.last = packet.dts;
+    this.#jump ??= { at: now, held: [], bytes: 0, last: position };
+    this.#jump.last = position;
     if (this.#jump.held.length < MAX_HELD && this.#jump.bytes < MAX_HELD_BYTES) {
       this.#jump.held.push(packet);
       this.#jump.bytes += packet.data.byteLength;
@@ -48,9 +53,9 @@ export class SourceClock {
     return isWhole || now - jump.at >= LAST_TRACK_MS ? jump.held : null;
   }
 
-  #distance(packet: SourcePacket): number {
+  #distance(position: number): number {
     let least = Number.POSITIVE_INFINITY;
-    for (const last of this.#last) if (last !== undefined) least = Math.min(least, Math.abs(packet.dts - last));
+    for (const last of this.#last) if (last !== undefined) least = Math.min(least, Math.abs(position - last));
     return least;
   }
 }

@@ -43,9 +43,7 @@ export class StretchAudio {
 
   /** The audio track that cuts: the first that the source sends. Null while video cuts. */
   get leading(): HeldAudio | null {
-    if (this.#settings.cutsByVideo()) return null;
-    for (const line of this.#lines) if (!line.clock.isAbsent) return line;
-    return this.#lines[0] ?? null;
+    return this.#settings.cutsByVideo() ? null : this.#first;
   }
 
   lineOf(trackId: Track["id"]): HeldAudio | null {
@@ -88,9 +86,12 @@ export class StretchAudio {
 
   /** Emits audio up to `limit` (90 kHz ticks). */
   release(limit: number): void {
-    const { leading } = this;
-    leading?.release(limit, this.#emitLeading);
-    this.#releaseFollowing(leading, leading ? Math.min(limit, leading.releasedTicks) : limit);
+    this.#release(this.leading, limit, this.#settings.wantsCut);
+  }
+
+  /** Emits audio up to `limit`, and cuts at its frames where `wantsCut`, also if video cuts: no picture comes up to there. */
+  releaseInSegments(limit: number, wantsCut: (ticks: number) => boolean): void {
+    this.#release(this.#first, limit, wantsCut);
   }
 
   /** Emits all audio: no cut can follow that would affect it. */
@@ -110,16 +111,25 @@ export class StretchAudio {
     this.flush();
   }
 
+  /** The first track that the source sends. */
+  get #first(): HeldAudio | null {
+    for (const line of this.#lines) if (!line.clock.isAbsent) return line;
+    return this.#lines[0] ?? null;
+  }
+
+  #release(leading: HeldAudio | null, limit: number, wantsCut: (ticks: number) => boolean): void {
+    const { cut, emit } = this.#settings;
+    leading?.release(limit, (sample, ticks) => {
+      if (wantsCut(ticks)) {
+        this.#releaseFollowing(leading, ticks - 1);
+        cut(ticks);
+      }
+      emit(sample);
+    });
+    this.#releaseFollowing(leading, leading ? Math.min(limit, leading.releasedTicks) : limit);
+  }
+
   #releaseFollowing(leading: HeldAudio | null, limit: number): void {
     for (const line of this.#lines) if (line !== leading) line.release(limit, this.#settings.emit);
   }
-
-  readonly #emitLeading = (sample: Sample, ticks: number): void => {
-    const { wantsCut, cut, emit } = this.#settings;
-    if (wantsCut(ticks)) {
-      this.#releaseFollowing(this.leading, ticks - 1);
-      cut(ticks);
-    }
-    emit(sample);
-  };
 }

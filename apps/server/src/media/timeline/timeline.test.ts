@@ -592,3 +592,62 @@ test("audio far ahead of the video is refused, and the audio that waits for vide
   const audioUntil = (rig.of("audio").at(-1)?.time ?? 0) / 48_000;
   expect(90 - audioUntil).toBeLessThan(2000 * (1024 / 48_000) + 1);
 });
+
+describe("pictures that come late", () => {
+  test("begin a stretch although their first keyframe came more than four seconds after the sound", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 20, gopSeconds: 10 }, (arrivals) =>
+      arrivals.flatMap(({ at, packet }) => (at >= 5000 ? { at: at - 5000, packet } : [])),
+    );
+    expect(rig.stretches.map((tracks) => tracks.map(({ kind }) => kind))).toEqual([["audio"], ["video", "audio"]]);
+    expect(rig.of("video").length).toBeGreaterThan(250);
+    expect(rig.of("video")[0]?.isIndependent).toBe(true);
+  });
+
+  /** The pictures after the fourth second come so many milliseconds late. */
+  const late = (lateMs: (at: number) => number) => (arrivals: Arrival[]) =>
+    arrivals
+      .map(({ at, packet }) => ({ at: packet.kind === "video" && at >= 4000 ? at + lateMs(at) : at, packet }))
+      .toSorted((a, b) => a.at - b.at);
+
+  test("after the video was lost are shown once they have caught up with the sound: cuts never go back", () => {
+    const rig = new TimelineRig();
+    rig.send(
+      { seconds: 16 },
+      late((at) => Math.max(0, 6_500 - (at - 4000))),
+    );
+    expect(rig.cuts.map(({ ticks }) => ticks)).toEqual(rig.cuts.map(({ ticks }) => ticks).toSorted((a, b) => a - b));
+    const times = rig.cuts.map(({ programDateTimeMs }) => programDateTimeMs);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(rig.cuts.at(-1)).toMatchObject({ byVideo: true });
+    expect(rig.unstable).toEqual([]);
+  });
+
+  test("and never catch up with the sound are refused, with a reason", () => {
+    const rig = new TimelineRig();
+    rig.send(
+      { seconds: 20 },
+      late(() => 6_500),
+    );
+    expect(rig.cuts.map(({ ticks }) => ticks)).toEqual(rig.cuts.map(({ ticks }) => ticks).toSorted((a, b) => a - b));
+    expect(rig.unstable[0]).toMatch(/video is far behind its audio/);
+  });
+});
+
+test("a track that steps to where the clock of another is begins a stretch, where their clocks were unrelated", () => {
+  const rig = new TimelineRig();
+  const apart = (seconds: (at: number) => number) => (arrivals: Arrival[]) =>
+    arrivals.map(({ at, packet }) => {
+      const ticks = packet.kind === "audio" ? seconds(at) * SECOND : 0;
+      return { at, packet: { ...packet, dts: packet.dts + ticks, pts: packet.pts + ticks } };
+    });
+  // The sound is 70 s ahead of the pictures by its timestamps, until the encoder puts that right.
+  rig.send({ seconds: 14, clockAt: 100 }, (arrivals) => apart((at) => (at < 6000 ? 70 : 0))(arrivals));
+  rig.wait(1_000);
+  // The second as soon as the sound came, whose clock is another.
+  expect(rig.stretches).toHaveLength(3);
+  expect(rig.corrections.droppedFrames).toBeLessThan(100);
+  const seconds = rig.cutSeconds;
+  for (const [nth, second] of seconds.entries()) expect(second - (seconds[nth - 1] ?? second)).toBeLessThan(3);
+  expect(rig.timeline.position.endTicks / SECOND).toBeLessThan(17);
+});

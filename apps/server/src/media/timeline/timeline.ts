@@ -61,6 +61,8 @@ export class Timeline {
   #programDateTime: ProgramDateTime | null = null;
   #hasVideo = false;
   #videoLost = false;
+  /** Since when the video that was lost comes with times that are over; null while it does not. */
+  #lateSince: number | null = null;
   /** Delay from decoding to presentation of the newest IDR. */
   #reorderTicks = 0;
   /** The audio track changed: the next IDR starts a stretch. */
@@ -93,7 +95,7 @@ export class Timeline {
         this.#emit(sample);
       },
       wantsCut: (ticks) => this.#cutter.wantsAudioCut(ticks),
-      cut: (ticks) => this.#cut(ticks, false),
+      cut: (ticks) => this.#cut(ticks, { byVideo: false }),
     });
   }
 
@@ -146,7 +148,11 @@ export class Timeline {
     if (this.#opening) {
       this.#opening.add(packet, now);
       this.#tryOpen();
-    } else if (this.#restartAtIdr && packet.kind === "video" && packet.isIndependent) {
+    } else if (
+      packet.kind === "video" &&
+      packet.isIndependent &&
+      (this.#restartAtIdr || this.#isFirstPicture(packet))
+    ) {
       this.#restart([packet]);
     } else if (this.#source.accepts(packet, now)) {
       if (packet.kind === "video") this.#placeVideo(packet);
@@ -210,6 +216,7 @@ export class Timeline {
     this.#restartAtIdr = false;
     if (!this.#opening) {
       this.#emitVideo(this.#video.release());
+      this.#cutWithoutPictures(this.#endTicks);
       this.#audio.close(this.#videoEnd);
       this.#startTicks = this.#endTicks;
       this.#settings.sink.pause(this.#startTicks);
@@ -240,16 +247,17 @@ export class Timeline {
     this.#opening = null;
     this.#hasVideo = tracks.some((track) => track.kind === "video");
     this.#videoLost = false;
+    this.#lateSince = null;
     this.#lastVideoAt = now;
     const offsetOf = (trackId: Track["id"]): number => start - (opening.bases.get(trackId) ?? opening.base);
     this.#video.start(offsetOf(VIDEO_TRACK));
     this.#audio.start({ tracks, goesOn, offsetOf, ticks: start, isSent: (trackId) => opening.bases.has(trackId) });
     this.#standstill.start(start, now);
     this.#cutter.restart();
-    this.#source.start(opening.bases);
+    this.#source.start(opening);
     this.#programDateTime = new ProgramDateTime(this.#settings.clock, start, now - opening.arrivedAt);
     this.#settings.sink.stretch(tracks);
-    this.#cut(start, this.#hasBegun && !goesOn);
+    this.#cut(start, { discontinuity: this.#hasBegun && !goesOn });
     this.#hasBegun = true;
     for (const packet of opening.packets) this.packet(packet);
   }
@@ -278,13 +286,28 @@ export class Timeline {
     const sample = this.#video.place(packet);
     if (packet.isIndependent) this.#reorderTicks = sample.time - sample.decodeTime;
     const position = sample.decodeTime + this.#reorderTicks;
+    if (this.#videoLost && position <= this.#cutter.lastTicks) return this.#leaveOutLate(packet);
+    this.#lateSince = null;
     const isCut = this.#videoLost || this.#wantsCut(position, packet.isIndependent);
     this.#videoLost = false;
+    // Shown until this one, the last picture would make its segment too long.
+    if (isCut && this.#cutter.isTooLong(position)) this.#emitVideo(this.#video.release());
     this.#emitVideo(this.#video.hold(sample));
-    if (isCut) this.#cut(position, false);
+    if (isCut) {
+      this.#cutWithoutPictures(position);
+      this.#cut(position);
+    }
     this.#cutter.count(packet.data.byteLength);
     this.#fillSilence();
     this.#refuseStandstill(this.#video.decodeTime);
+  }
+
+  /** The audio has cut behind this picture meanwhile, and cuts never go back: the video is shown from where it has caught up. */
+  #leaveOutLate({ data }: SourcePacket): void {
+    data.release();
+    const now = this.#settings.clock.monotonic();
+    this.#lateSince ??= now;
+    if (now - this.#lateSince >= VIDEO_LOST_MS) this.#refuseFarAudio("video is far behind its audio");
   }
 
   #wantsCut(position: number, isIndependent: boolean): boolean {
@@ -317,9 +340,8 @@ export class Timeline {
       this.#settings.onUnstable("The source's timestamps stand still while packets keep coming. Restart the encoder.");
   }
 
-  #refuseFarAudio(): void {
+  #refuseFarAudio(behind = this.#cutsByVideo ? "video is far behind its audio" : "audio tracks are far apart"): void {
     this.#audio.flush();
-    const behind = this.#cutsByVideo ? "video is far behind its audio" : "audio tracks are far apart";
     this.#settings.onUnstable(`The source's ${behind}, by their timestamps. Restart the encoder.`);
   }
 
@@ -349,13 +371,28 @@ export class Timeline {
         return pace;
       },
       picture: (start, duration) => {
-        if (start === ticks || this.#cutter.wantsAudioCut(start)) this.#cut(start, false, true);
+        if (start === ticks || this.#cutter.wantsAudioCut(start)) this.#cut(start, { isSlate: true });
         slate.picture(start, duration);
         this.#videoEnd = start + duration;
         this.#audio.fillAbsent(this.#videoEnd);
         this.#audio.release(this.#videoEnd);
       },
     });
+  }
+
+  /** The source sends pictures, of which none decoded alone until now: the stretch began without them. */
+  #isFirstPicture({ trackId }: SourcePacket): boolean {
+    return !this.#hasVideo && this.#announced.get(trackId)?.kind === "video";
+  }
+
+  /**
+   * No picture comes before `ticks`. Where the open segment would become too long for the playlist, its sound cuts meanwhile, as it does where the
+   * video is lost.
+   */
+  #cutWithoutPictures(ticks: number): void {
+    if (!this.#cutsByVideo || !this.#cutter.isTooLong(ticks)) return;
+    if (!this.#restartAtIdr) this.#audio.fillAbsent(ticks);
+    this.#audio.releaseInSegments(ticks - 1, (at) => this.#cutter.isTooLong(ticks) && this.#cutter.wantsAudioCut(at));
   }
 
   #loseVideo(): void {
@@ -370,7 +407,7 @@ export class Timeline {
     this.#audio.release(decodeTime);
   }
 
-  #cut(ticks: number, discontinuity: boolean, isSlate = false): void {
+  #cut(ticks: number, { discontinuity = false, isSlate = false, byVideo = this.#cutsByVideo } = {}): void {
     if (discontinuity) this.#discontinuities++;
     const msn = this.#cutter.cut(ticks);
     const { sink, slate } = this.#settings;
@@ -379,7 +416,7 @@ export class Timeline {
       ticks,
       programDateTimeMs: this.#programDateTime?.at(ticks) ?? this.#settings.clock.now(),
       discontinuity,
-      byVideo: this.#cutsByVideo,
+      byVideo,
       ...(isSlate && { isSlate }),
     });
     this.#audio.segmentBegan();

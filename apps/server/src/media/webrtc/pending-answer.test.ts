@@ -41,3 +41,19 @@ test("the log says why an offer was not answered, and advises on the network onl
     "WebRTC did not connect: no connection within 30 s; the client offered no srflx and no relay candidates, this server offered 192.0.2.1 on UDP port 1. Set WEIR_WEBRTC_ADDRESS to the address that clients reach, and let UDP port 1 through.",
   ]);
 });
+
+test("a peer that cannot be opened is an offer that is not answered, and nothing of it is left to happen later", async () => {
+  const clock = new ManualClock();
+  const closed: string[] = [];
+  const answer = await answerOffer(OFFER, {
+    clock,
+    address: { addresses: ["192.0.2.1"], host: "localhost", port: 1 },
+    onClosed: (reason) => void closed.push(reason),
+    open: () => {
+      throw new Error("spawn ENOMEM");
+    },
+  });
+  expect(answer).toMatchObject({ status: 503 });
+  expect(() => clock.advance(60_000)).not.toThrow();
+  expect(closed).toEqual([expect.stringContaining("ENOMEM")]);
+});

@@ -54,12 +54,13 @@ export function answerOffer(
       ended.resolve(reason);
       resolve(reason.startsWith(REJECTED_OFFER) ? { status: 400, sentence: reason } : UNANSWERED);
     };
+    let peer: Peer | null = null;
     const end = (reason: string, isWanted: boolean): void => {
-      peer.close();
+      peer?.close();
       close(reason, isWanted);
     };
     let deadline = clock.after(ANSWER_WITHIN_MS, () => end(OVERLOADED, false));
-    const peer = open({
+    const handler: PeerHandler = {
       answered: (sdp) => {
         deadline.cancel();
         isAnswered = true;
@@ -77,7 +78,12 @@ export function answerOffer(
       closed: (reason) => close(reason, false),
       frame: (frame) => settings.onFrame?.(frame),
       report: (report) => settings.onReport?.(report),
-    });
+    };
+    try {
+      peer = open(handler);
+    } catch (error) {
+      close(`the connection could not be opened: ${error instanceof Error ? error.message : String(error)}`, false);
+    }
   });
 }
 

@@ -192,7 +192,8 @@ export class DvrDelivery {
   ): Promise<number> {
     const { req, res, address, client, caching } = asked;
     const { rendition } = address;
-    if (segment && segment.init === null)
+    // What was lost has no other content than before: its viewers may have it.
+    if (segment && segment.init === null && !segment.isMissing)
       return sendBuffers(req, res, typeOf(rendition), caching.immutable, [EMPTY_SEGMENT]);
     const place = segment?.place;
     if (!place || place.length > MAX_SEGMENT_BYTES) {

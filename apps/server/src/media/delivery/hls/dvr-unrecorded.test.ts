@@ -104,3 +104,57 @@ test("without room on the disk the stream plays on, and its oldest stays", async
   expect((await rig.fetch(`${SOURCE}/index.m3u8`)).status).toBe(200);
   expect(rig.facts.of("recording-failed")).toEqual([]);
 });
+
+const breaksIn = (text: string): number => Number(/^#EXT-X-DISCONTINUITY-SEQUENCE:(\d+)$/m.exec(text)?.[1] ?? 0);
+
+test("the discontinuity sequence does not fall after a kill, although what had the discontinuities is deleted", async () => {
+  await broadcast(0, 5);
+  // Its pictures go, and come back.
+  await rig.send(rig.publish().publication, { seconds: 6, video: false });
+  await broadcast(5, 300);
+  await until(async () => (await rig.fetch(`${SOURCE}/d1.m4s`)).status === 404, "the first segment to be gone");
+  const before = breaksIn(await rig.text(`${SOURCE}/dvr.m3u8`));
+  expect(before).toBeGreaterThan(0);
+  const nextMsn = Math.max(...facts().map(({ position }) => position.nextMsn)) + 2;
+  await rig.restart();
+  rig.publishGate.nextStart = {
+    ...{ sessionId: "session-1", dvrSeconds: WINDOW_SECONDS },
+    resume: {
+      ...{ nextMsn, discontinuitySequence: before, endTicks: 400 * 90_000 },
+      ...{ targetDuration: 2, neededTargetDuration: 2, sound: null },
+    },
+  };
+  await broadcast(0, 5);
+  const hasResumed = async () => namesIn(await rig.text(`${SOURCE}/dvr.m3u8`)).includes(`d${nextMsn}.m4s`);
+  await until(hasResumed, "the list of the resumed session");
+  expect(breaksIn(await rig.text(`${SOURCE}/dvr.m3u8`))).toBeGreaterThanOrEqual(before);
+});
+
+test("a segment that was lost with the process has no other content afterwards: its name answers what it was, or nothing", async () => {
+  rig.publishGate.nextStart = { sessionId: "session-1", dvrSeconds: 600, record: true };
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  await until(async () => (await rig.fetch(`${SOURCE}/dvr.m3u8`)).status === 200, "the list");
+  // What follows is not recorded.
+  rig.spoolFreeBytes = 1;
+  await rig.send(publication, { seconds: 8, clockAt: 5 });
+  const lost = await rig.fetch(`${SOURCE}/d5.m4s`);
+  expect([lost.status, lost.headers.get("cache-control")]).toEqual([200, expect.stringContaining("immutable")]);
+  rig.spoolFreeBytes = 2 ** 40;
+  await rig.restart();
+  rig.publishGate.nextStart = {
+    ...{ sessionId: "session-1", dvrSeconds: 600, record: true },
+    resume: {
+      ...{ nextMsn: 30, discontinuitySequence: 0, endTicks: 40 * 90_000 },
+      ...{ targetDuration: 2, neededTargetDuration: 2, sound: null },
+    },
+  };
+  await rig.send(rig.publish().publication, { seconds: 5 });
+  await until(
+    async () => (await rig.text(`${SOURCE}/dvr.m3u8`)).includes("d31.m4s"),
+    "the list of the resumed session",
+  );
+  expect(await rig.text(`${SOURCE}/dvr.m3u8`)).toMatch(/#EXT-X-GAP\n#EXTINF:[\d.]+,\nd5\.m4s/);
+  const after = await rig.fetch(`${SOURCE}/d5.m4s`);
+  expect([after.status, after.headers.get("cache-control")]).toEqual([404, "private, no-store"]);
+});

@@ -5,7 +5,7 @@ import { silentLog } from "../../../platform/log.ts";
 import { ManualClock } from "../../../platform/manual-clock-rig.ts";
 import { Slices } from "../../../platform/slices.ts";
 import { LiveRendition } from "../../packaging/live-rendition.ts";
-import { PlaylistWaits } from "./playlist-waits.ts";
+import { furthestMsn, PlaylistWaits } from "./playlist-waits.ts";
 
 function request() {
   const res = new ServerResponse(new IncomingMessage(new Socket()));
@@ -103,4 +103,11 @@ test("viewers at the live edge are answered before those who go back, and what i
   await expect.poll(() => answered.length).toBe(64);
   expect(answered).toEqual([...new Array(32).fill(false), ...new Array(32).fill(true)]);
   expect(waits.count).toBe(0);
+});
+
+test("players who go on with the numbers of before a restart are not refused while a rung has nothing yet", () => {
+  const rendition = new LiveRendition("v0", 0, { seconds: 2 }, new ManualClock());
+  expect(furthestMsn(rendition)).toBeGreaterThanOrEqual(5001);
+  rendition.expect(5001);
+  expect(furthestMsn(rendition)).toBe(5003);
 });

@@ -144,7 +144,11 @@ export function hasMedia(rendition: WindowRendition, msn: number, part: number |
   return msn === newest && part !== null && (open?.parts.length ?? 0) > part;
 }
 
-/** The highest MSN that may be requested: two ahead of the newest (RFC 8216bis 6.2.5.2 allows 400 beyond that). */
-export function furthestMsn(rendition: WindowRendition): number {
-  return (rendition.newestPart?.msn ?? rendition.open?.msn ?? 0) + 2;
+/**
+ * The highest MSN that may be requested: two ahead of the newest (RFC 8216bis 6.2.5.2 allows 400 beyond that). Any, while nothing is known: after a restart
+ * players go on with the numbers of before, and a rung has none for a while.
+ */
+export function furthestMsn({ newestPart, open, nextPart }: WindowRendition): number {
+  const newest = newestPart ?? open ?? nextPart;
+  return newest === null ? Number.POSITIVE_INFINITY : newest.msn + 2;
 }

@@ -60,9 +60,10 @@ export class MediaRequest<Address extends PlaybackAddress = PlaybackAddress> ext
 
   /**
    * Called last, when the requested content exists: counts the viewer. Null if no content is to be sent: a new viewer is refused when the stream is
-   * full, and an edge gets 204 instead.
+   * full, an edge gets 204 instead, and a client that has left meanwhile counts as no viewer.
    */
   begin(admission: Admission): Viewing | null {
+    if (this.res.destroyed) return null;
     const viewing = admission.countViewer();
     if (!viewing) this.#protocol.refuse(this, "denied");
     else if (this.isQuestion) this.grant();

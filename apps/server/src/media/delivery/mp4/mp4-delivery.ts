@@ -1,4 +1,5 @@
 import { attachmentNamed } from "../../../platform/http/attachment-named.ts";
+import { onceClosed } from "../../../platform/http/once-closed.ts";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import type { OriginalFile } from "../../../ports/index.ts";
 import type { OpenMedia } from "../../stored/open-media.ts";
@@ -62,8 +63,8 @@ export class Mp4Delivery implements HttpProtocol<Mp4Address> {
 function begin(asked: MediaRequest, admission: Admission): boolean {
   const viewing = asked.begin(admission);
   if (viewing)
-    asked.res.once(
-      "close",
+    onceClosed(
+      asked.res,
       viewing.whileAllowed(() => asked.res.destroy()),
     );
   return viewing !== null;

@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
@@ -18,33 +18,55 @@ const KEY = "v1/project-1/asset/asset-1/source/original";
 const ORIGINAL = { key: KEY, bytes: FILE.length, sha256: "ab12", name: "Über uns.html" };
 const CONTENT: StoredContent = { kind: "asset", id: "asset-1", projectId: "project-1" };
 
-async function serve(index: Partial<MediaIndex>, content = CONTENT) {
-  const given = { ...index };
+function deliveryOf(given: Partial<MediaIndex>) {
   const store = {
     // Redirects are on: an answer of the store would not say that the file is to be saved.
     urlOf: async () => "https://s3.test/",
     read: async (key: string, { start, end } = { start: 0, end: FILE.length - 1 }) =>
       Readable.from(key === KEY ? [FILE.subarray(start, end + 1)] : []),
   } as unknown as ObjectStore;
-  const mediaIndex = async () => ({ id: "asset-1", projectId: "project-1", keyPrefix: "", renditions: [], ...given });
+  const isAsked = Promise.withResolvers<void>();
+  /** `wait`: until the database answers; `asked` resolves when it is asked. */
+  const index: { wait: Promise<void>; readonly asked: Promise<void> } = {
+    ...{ wait: Promise.resolve(), asked: isAsked.promise },
+  };
+  const mediaIndex = async () => {
+    isAsked.resolve();
+    await index.wait;
+    return { id: "asset-1", projectId: "project-1", keyPrefix: "", renditions: [], ...given };
+  };
   const bytes = new ArchiveBytes(store, 10);
   const shelf = new ArchiveShelf(new ManualClock(), { mediaIndex } as unknown as MediaCatalogue, store);
-  const delivery = new Mp4Delivery(shelf, bytes);
+  return { delivery: new Mp4Delivery(shelf, bytes), index };
+}
+
+async function listen(
+  delivery: Mp4Delivery,
+  viewing: Viewing,
+  onAnswer: (res: ServerResponse, answer: Promise<void>) => void,
+  content = CONTENT,
+) {
   const address = parseMp4Address("/hls/asset1/original");
   if (!address) throw new Error("no address");
-  const viewing: Viewing = { token: "-", playerId: null, whileAllowed: () => () => {} };
   const handOver = () => {
     throw new Error("stored media is at every node");
   };
   const admission: Admission = { content, isShared: true, countViewer: () => viewing, handOver, missed() {} };
   const server = createServer((req, res) => {
     const asked = new MediaRequest(req, res, "", { address, protocol: delivery }, new TrustedProxies([]));
-    Promise.resolve(asked.answer(admission)).catch(() => res.destroy());
+    onAnswer(res, Promise.resolve(asked.answer(admission)));
   });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const ask = (init: RequestInit = {}) => fetch(url, { redirect: "manual", ...init });
+  return { ask: (init: RequestInit = {}) => fetch(url, { redirect: "manual", ...init }) };
+}
+
+async function serve(index: Partial<MediaIndex>, content = CONTENT) {
+  const given = { ...index };
+  const viewing: Viewing = { token: "-", playerId: null, whileAllowed: () => () => {} };
+  const { delivery } = deliveryOf(given);
+  const { ask } = await listen(delivery, viewing, (res, answer) => void answer.catch(() => res.destroy()), content);
   return { ask, given };
 }
 
@@ -91,4 +113,33 @@ test("the original of an asset that was watched a moment before it was ready is 
   expect((await ask()).status).toBe(404);
   Object.assign(given, { isGrowing: false, original: ORIGINAL });
   expect((await ask()).status).toBe(200);
+});
+
+test("a viewer who left before the media was open is neither watched nor counted for ever", async () => {
+  const { delivery, index } = deliveryOf({ original: ORIGINAL });
+  const opening = Promise.withResolvers<void>();
+  index.wait = opening.promise;
+  const watched: string[] = [];
+  const viewing: Viewing = {
+    ...{ token: "-", playerId: null },
+    whileAllowed: () => {
+      watched.push("begun");
+      return () => void watched.push("over");
+    },
+  };
+  const answered = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const { ask } = await listen(delivery, viewing, (res, answer) => {
+    res.once("close", left.resolve);
+    answer.then(answered.resolve, answered.reject);
+  });
+  const leaving = new AbortController();
+  const asked = ask({ signal: leaving.signal });
+  await index.asked;
+  leaving.abort();
+  await expect(asked).rejects.toThrow();
+  await left.promise;
+  opening.resolve();
+  await answered.promise;
+  expect(watched.filter((what) => what === "begun")).toHaveLength(watched.filter((what) => what === "over").length);
 });

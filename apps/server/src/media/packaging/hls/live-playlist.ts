@@ -57,7 +57,7 @@ export class LivePlaylist {
     this.#hasListedGapAlone ||= gap.length > 0;
     return {
       targetDuration: rendition.targetDuration,
-      mediaSequence: (first?.msn ?? 0) - gap.length,
+      mediaSequence: first ? first.msn - gap.length : this.#firstNumberToCome,
       discontinuitySequence: rendition.discontinuitySequence,
       independentSegments: [...listed, ...(open ? [open] : [])].every(
         (segment) => segment.parts[0]?.isIndependent ?? true,
@@ -87,6 +87,11 @@ export class LivePlaylist {
       ...(nextPart && hasHint && { preloadHint: partName(nextPart.msn, nextPart.part) }),
       renditionReports: this.#reports(addressOf),
     };
+  }
+
+  /** After a restart, players of a rung that has nothing yet know the numbers of before, which may not fall. Its first segment may have a gap before it. */
+  get #firstNumberToCome(): number {
+    return Math.max(0, (this.rendition.nextPart?.msn ?? 0) - 1);
   }
 
   #reports(addressOf: (rendition: string) => string | null) {
