@@ -14,6 +14,7 @@ import { EventFeed, EventLog, eventRoutes } from "./events/index.ts";
 import type { DomainOptions, Domains, Processors } from "./floor.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
+import { newId } from "./ids.ts";
 import { LastingAnswers } from "./lasting-answers.ts";
 import {
   FactQueue,
@@ -85,7 +86,11 @@ export function createDomains(options: DomainOptions): Domains {
     ...vital,
     countViewers: (trx: Trx, streamIds: readonly string[]) => countViewersOfStreams(trx, streamIds, clock.now()),
   };
-  const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(liveFacts, batch, dropped) });
+  const writer = newId();
+  const facts = new FactQueue({
+    ...deps,
+    write: (batch, dropped, number) => writeLiveFacts(liveFacts, batch, dropped, { writer, number }),
+  });
   const { nodeName: name, nodePlace: place = null, nodeAddress: address = null, region, roles } = options.settings;
   const settleFacts = () => facts.flush();
   const node = new NodeMembership(

@@ -11,7 +11,7 @@ import type {
 import type { AssetMediaTable, AssetTable, OrphanTable, TaskTable, TranscodeTable } from "./tables/asset-tables.ts";
 import type { EventSequenceTable, EventTable } from "./tables/event-tables.ts";
 import type { RecordingRenditionTable, RecordingSegmentTable, RecordingSpanTable } from "./tables/recording-tables.ts";
-import type { NodeTable, PublicAddressTable, ServerSecretTable } from "./tables/server-tables.ts";
+import type { NodeTable, PublicAddressTable, ServerSecretTable, WrittenBatchTable } from "./tables/server-tables.ts";
 import type {
   MultistreamTargetTable,
   SessionEpochTable,
@@ -53,6 +53,7 @@ export interface Schema {
   event_sequence: EventSequenceTable;
   server_secret: ServerSecretTable;
   public_address: PublicAddressTable;
+  written_batch: WrittenBatchTable;
   event_lifecycle: EventTable;
   event_telemetry: EventTable;
   webhook: WebhookTable;

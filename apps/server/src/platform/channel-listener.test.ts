@@ -54,6 +54,25 @@ test("while the database is away one connection at a time is tried, and one is l
   }
 });
 
+test("subscriptions and listener are closed at once while the database is away", async () => {
+  const rows = await createTestDatabase("template0");
+  let isAway = false;
+  let tried = 0;
+  const connect = () => {
+    tried += 1;
+    return new pg.Client(isAway ? NOWHERE : rows.address);
+  };
+  const hasty: Clock = { ...systemClock, after: (ms, action) => systemClock.after(Math.min(ms, 20), action) };
+  const listener = new ChannelListener(connect, hasty, silentLog);
+  const subscription = await listener.listen("here", handler);
+  isAway = true;
+  await rows.cutOff();
+  await expect(until(systemClock, 5_000, () => tried > 1)).resolves.toBe(true);
+  await subscription.close();
+  await listener.close();
+  await rows.drop();
+});
+
 test("subscriptions that begin and end at once ask one after the other, as pg wants", async () => {
   const rows = await createTestDatabase("template0");
   const client = new pg.Client(rows.address);

@@ -27,6 +27,8 @@ export class ChannelListener {
   readonly #log: Log;
   readonly #channels = new Map<string, Set<ChannelHandler>>();
   #client: Promise<pg.Client> | null = null;
+  /** The same, while it is connected. */
+  #connected: pg.Client | null = null;
   /** Of statements: pg warns of those that wait in a client, and will refuse them. A few: each subscription has one at a time. */
   readonly #turns = new Turns({ atATime: 1 });
   #isClosed = false;
@@ -53,7 +55,8 @@ export class ChannelListener {
         handlers.delete(handler);
         if (handlers.size > 0 || this.#channels.get(channel) !== handlers) return;
         this.#channels.delete(channel);
-        const current = await this.#client;
+        // One that is being opened again does not listen to the channel any more, and may take as long as the database is away.
+        const current = this.#connected;
         if (this.#isClosed || !current) return;
         await this.#ask(current, `unlisten ${current.escapeIdentifier(channel)}`).catch(() => {});
       },
@@ -62,8 +65,7 @@ export class ChannelListener {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const client = await this.#client?.catch(() => null);
-    await client?.end().catch(() => {});
+    await this.#connected?.end().catch(() => {});
   }
 
   /** The next caller of `listen` tries again. */
@@ -86,14 +88,17 @@ export class ChannelListener {
       await client.connect();
       for (const channel of this.#channels.keys())
         await this.#ask(client, `listen ${client.escapeIdentifier(channel)}`);
+      if (this.#isClosed) throw new Error("the database is closed");
     } catch (error) {
       void client.end().catch(() => {});
       throw error;
     }
     // Not earlier: a connection that failed to open ends as well, and its opener retries.
     const pings = this.#clock.every(PING_EVERY_MS, () => void this.#ask(client, "select 1").catch(() => {}));
+    this.#connected = client;
     client.once("end", () => {
       pings.cancel();
+      this.#connected = null;
       this.#reopen();
     });
     return client;

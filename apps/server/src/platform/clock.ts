@@ -33,17 +33,22 @@ const SAME_TIME_MS = 500;
 /** An answer that took longer says too little. */
 const MAX_ASKED_MS = 1_000;
 
-/** A wall clock that follows the database's, so that processes whose machines disagree still agree on deadlines. */
+/**
+ * A wall clock that follows the database's, so that processes whose machines disagree still agree on deadlines. Between two answers of the database it goes on
+ * with the monotonic clock where the machine's wall clock steps: a step would let deadlines pass that have not come.
+ */
 export class DatabaseClock implements Clock {
   readonly #base: Clock;
   #aheadMs = 0;
+  /** The wall clock over the monotonic one, when the database last gave its time; null before. */
+  #wallOverMonotonic: number | null = null;
 
   constructor(base: Clock) {
     this.#base = base;
   }
 
   now(): number {
-    return this.#base.now() + this.#aheadMs;
+    return this.#base.now() + this.#aheadMs - this.#steppedMs();
   }
 
   monotonic(): number {
@@ -62,10 +67,18 @@ export class DatabaseClock implements Clock {
   follow(databaseNow: number, askedAt: number): number {
     const tookMs = this.#base.monotonic() - askedAt;
     if (tookMs > MAX_ASKED_MS) return this.#aheadMs;
+    this.#wallOverMonotonic = this.#base.now() - this.#base.monotonic();
     const aheadMs = Math.round(databaseNow + tookMs / 2 - this.#base.now());
     // Not at every difference, or times of events would jump with each.
     if (Math.abs(aheadMs - this.#aheadMs) > SAME_TIME_MS)
       this.#aheadMs = Math.abs(aheadMs) > SAME_TIME_MS ? aheadMs : 0;
     return aheadMs;
+  }
+
+  /** How far the machine's wall clock has been set since then. */
+  #steppedMs(): number {
+    if (this.#wallOverMonotonic === null) return 0;
+    const ms = Math.round(this.#base.now() - this.#base.monotonic() - this.#wallOverMonotonic);
+    return Math.abs(ms) > SAME_TIME_MS ? ms : 0;
   }
 }

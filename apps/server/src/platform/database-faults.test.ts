@@ -161,6 +161,28 @@ class SilentProxy {
   }
 }
 
+test("a transaction whose connection goes silent fails as soon as its statement, and waits for no answer to its rollback", async () => {
+  const proxy = new SilentProxy();
+  const { user, database: name } = postgres.address;
+  const url = new Secret(`postgres://${user}@127.0.0.1:${await proxy.listen()}/${name}`);
+  const database = await openDatabase(url, silentLog, systemClock, { maxStatementMs: 1_000 });
+  const failed: string[] = [];
+  const noted = (what: string) => () => void failed.push(what);
+  let other: Promise<void> | undefined;
+  const transaction = database.db.transaction().execute(async (trx) => {
+    // Its statements may take a quarter longer, and not twice as long.
+    await sql`select 1`.execute(database.lease);
+    proxy.silence();
+    other = sql`select 1`.execute(database.lease).then(() => {}, noted("a heartbeat"));
+    await sql`select 1`.execute(trx);
+  });
+  await transaction.catch(noted("the transaction"));
+  await other;
+  expect(failed).toEqual(["the transaction", "a heartbeat"]);
+  await database.close();
+  await proxy.close();
+});
+
 test("connections that go silent are replaced: of statements, idle ones and the one that listens", async () => {
   const proxy = new SilentProxy();
   const port = await proxy.listen();

@@ -142,6 +142,8 @@ class PooledConnection implements PostgresPoolClient {
   readonly #client: CallingClient;
   readonly #settings: PooledConnectionSettings;
   #isLost = false;
+  /** A statement got no answer in time: every further one would wait behind it. */
+  #isSilent = false;
   /** To be sent after the commit; null outside a transaction. */
   #notifications: Notification[] | null = null;
 
@@ -169,6 +171,8 @@ class PooledConnection implements PostgresPoolClient {
       this.#notifications.push([String(parameters[0]), String(parameters[1])]);
       return NOTHING;
     }
+    // The connection is closed when it is given back, which rolls back as well.
+    if (this.#isSilent && text === "rollback") return NOTHING;
     try {
       const result = await this.#settings.told(() => this.#send<R>(text, parameters));
       if (parameters.length === 0) this.#noteTransaction(text);
@@ -197,7 +201,10 @@ class PooledConnection implements PostgresPoolClient {
     const statement = { text, values: [...parameters], ...(name !== undefined && { name }) };
     return new Promise((resolve, reject) => {
       const ms = maxStatementMs + ANSWER_MARGIN_MS;
-      const unanswered = () => reject(new Error(`no answer to a statement within ${ms} ms`));
+      const unanswered = () => {
+        this.#isSilent = true;
+        reject(new Error(`no answer to a statement within ${ms} ms`));
+      };
       const limit = maxStatementMs > 0 ? setTimeout(unanswered, ms) : undefined;
       this.#client.query<R>(statement, (error, result) => {
         clearTimeout(limit);

@@ -41,7 +41,9 @@ async function run(): Promise<void> {
   const hasProcesses = config.mediaProcesses > 1 && config.roles.includes("media");
   const starting = hasProcesses
     ? import("./processes/server-processes.ts").then(({ startServerProcesses }) => startServerProcesses(settings))
-    : import("./weir.ts").then(({ startWeir }) => startWeir(settings));
+    : Promise.all([import("./weir.ts"), import("./start-again.ts")]).then(([{ startWeir }, { startAgainWhileAway }]) =>
+        startAgainWhileAway(() => startWeir(settings), settings),
+      );
   let leftAt: number | null = null;
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => {

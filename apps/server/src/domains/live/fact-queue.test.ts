@@ -5,7 +5,7 @@ import type { MediaFact } from "../../ports/index.ts";
 import { GOOD_SOURCE } from "../source-measure-rig.ts";
 import { FactQueue } from "./fact-queue.ts";
 
-type Write = (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>) => Promise<void>;
+type Write = (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>, number: number) => Promise<void>;
 
 const at = { streamId: "a", epoch: 1, at: 0 };
 const metrics = (mediaTimeMs: number): MediaFact => ({
@@ -104,7 +104,24 @@ it("a full queue drops telemetry first, tells how much, and keeps the publisher'
   const { queue } = queueOf(write, 3);
   for (const fact of [metrics(1), back, metrics(2), metrics(3)]) queue.report(fact);
   await queue.flush();
-  expect(write.mock.calls).toEqual([[[back], new Map([["a", 3]])]]);
+  expect(write.mock.calls).toEqual([[[back], new Map([["a", 3]]), 1]]);
+});
+
+it("a batch without an answer is tried again as it was, under its number, whatever comes or finds no room meanwhile", async () => {
+  const tries: Parameters<Write>[] = [];
+  const { queue } = queueOf(async (...attempt) => {
+    tries.push(attempt);
+    if (tries.length === 1) throw Object.assign(new Error("gone"), { code: "57P01" });
+  }, 2);
+  for (const fact of [metrics(1), metrics(2)]) queue.report(fact);
+  await queue.flush();
+  for (const fact of [metrics(3), back]) queue.report(fact);
+  await queue.flush();
+  expect(tries).toEqual([
+    [[metrics(1), metrics(2)], new Map(), 1],
+    [[metrics(1), metrics(2)], new Map(), 1],
+    [[back], new Map([["a", 1]]), 2],
+  ]);
 });
 
 it("a fact that the database refuses for good is dropped alone", async () => {

@@ -7,8 +7,8 @@ import type { EventSink, MediaFact } from "../../ports/index.ts";
 export interface FactQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Writes a batch completely or not at all. */
-  readonly write: (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>) => Promise<void>;
+  /** Writes a batch completely or not at all, and once: one that got no answer comes again under its number, as it was. */
+  readonly write: (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>, number: number) => Promise<void>;
   readonly capacity?: number;
 }
 
@@ -25,6 +25,13 @@ const isTelemetry = ({ type }: MediaFact): boolean => type === "source-metrics" 
 const delayOf = (fact: MediaFact): number =>
   isUrgent(fact) ? URGENT_MS : isTelemetry(fact) ? TELEMETRY_MS : GATHER_MS;
 
+/** A batch on its way. */
+interface Attempt {
+  readonly number: number;
+  readonly facts: readonly MediaFact[];
+  readonly dropped: ReadonlyMap<string, number>;
+}
+
 /**
  * Sits between the media floor, which never waits, and the database, which may be slow or unavailable. Facts wait in one bounded queue in order
  * of arrival; one batch is written at a time. While the database does not answer, the queue retries the batch with growing waits. To find a fact
@@ -36,6 +43,9 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   readonly #backOff = new BackOff(100, 5_000);
   #waiting: MediaFact[] = [];
   #dropped = new Map<string, number>();
+  /** Being written, or without an answer: then it may have been written, and is tried again unchanged. Its facts still wait. */
+  #attempt: Attempt | null = null;
+  #attempts = 0;
   #timer: { readonly timer: Timer; readonly due: number } | null = null;
   #writing: Promise<void> | null = null;
   /** Number of facts to write one at a time, to find the refused one. */
@@ -72,7 +82,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   /** Write the waiting facts now. Resolves when they are written, or after one failed attempt. */
   async flush(): Promise<void> {
     await this.#writing;
-    if (this.#waiting.length === 0 && this.#dropped.size === 0) return;
+    if (this.#waiting.length === 0 && !this.#hasOnlyDropped) return;
     await this.#start();
   }
 
@@ -123,25 +133,38 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   /** Writes what waits now. What comes meanwhile is for the next time: to a slow database more always comes, and who settles would wait for ever. */
   async #drain(): Promise<void> {
     const isOfNow = this.#waitingNow();
-    let onlyDropped = this.#waiting.length === 0 && this.#dropped.size > 0;
+    let onlyDropped = this.#hasOnlyDropped;
     while (isOfNow() || onlyDropped) {
       onlyDropped = false;
-      const batch = this.#waiting.slice(0, this.#singly > 0 ? 1 : BATCH);
-      const dropped = this.#dropped;
-      this.#dropped = new Map();
+      this.#attempt ??= this.#nextAttempt();
+      const { facts, dropped, number } = this.#attempt;
       try {
-        await this.#options.write(batch, dropped);
+        await this.#options.write(facts, dropped, number);
       } catch (error) {
+        if (!isRefusal(error)) return this.#tryLater(error);
+        this.#attempt = null;
         for (const [streamId, count] of dropped) this.#countDropped(streamId, count);
-        if (isRefusal(error)) this.#findRefused(batch, error);
-        else return this.#tryLater(error);
+        this.#findRefused(facts, error);
         continue;
       }
+      this.#attempt = null;
       this.#backOff.reset();
       this.#notBefore = 0;
       this.#singly = Math.max(0, this.#singly - 1);
-      this.#remove(new Set(batch));
+      this.#remove(new Set(facts));
     }
+  }
+
+  /** No fact waits, but what was dropped is to be told. */
+  get #hasOnlyDropped(): boolean {
+    return this.#waiting.length === 0 && (this.#dropped.size > 0 || this.#attempt !== null);
+  }
+
+  #nextAttempt(): Attempt {
+    const facts = this.#waiting.slice(0, this.#singly > 0 ? 1 : BATCH);
+    const dropped = this.#dropped;
+    this.#dropped = new Map();
+    return { number: ++this.#attempts, facts, dropped };
   }
 
   #tryLater(error: unknown): void {
@@ -172,8 +195,12 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   }
 
   #makeRoom(): void {
-    const telemetry = this.#waiting.filter(isTelemetry);
-    const victims = telemetry.length > 0 ? telemetry : this.#waiting.filter((fact) => !isUrgent(fact)).slice(0, BATCH);
+    // What may have been written is not dropped.
+    const attempted = new Set(this.#attempt?.facts);
+    const others = this.#waiting.filter((fact) => !attempted.has(fact));
+    const telemetry = others.filter(isTelemetry);
+    const victims = telemetry.length > 0 ? telemetry : others.filter((fact) => !isUrgent(fact)).slice(0, BATCH);
+    if (victims.length === 0) return;
     for (const { streamId } of victims) this.#countDropped(streamId, 1);
     this.#droppedInAll += victims.length;
     if (telemetry.length === 0) this.#lost += victims.length;

@@ -12,6 +12,7 @@ import {
 } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { readOwners } from "../sessions/index.ts";
+import { type Batch, noteBatch } from "../written-batches.ts";
 import { type LiveStream, lockLiveStreams, saveIssues, saveTargets } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
@@ -26,16 +27,18 @@ export interface LiveFactsDeps extends EventDeps {
 /**
  * Write a batch of facts from the media floor, in order per stream, in one transaction with a fixed number of statements. Facts of a publisher
  * that lost its lease are dropped, except index rows of recordings, which arrive late after a crash. `dropped` counts, per stream, the telemetry
- * that the queue had to drop.
+ * that the queue had to drop. A batch that has been written is not written again.
  */
 export async function writeLiveFacts(
   deps: LiveFactsDeps,
   facts: readonly MediaFact[],
   dropped: ReadonlyMap<string, number>,
+  batch: Batch,
 ): Promise<void> {
   const ofType = <Type extends MediaFact["type"]>(type: Type) =>
     facts.filter((fact): fact is Extract<MediaFact, { type: Type }> => fact.type === type);
   await deps.db.transaction().execute(async (trx) => {
+    if (!(await noteBatch(trx, batch, deps.clock.now()))) return;
     const streams = await lockLiveStreams(trx, [...facts.map((fact) => fact.streamId), ...dropped.keys()]);
     const freshStream = (fact: MediaFact) => {
       const stream = streams.get(fact.streamId);

@@ -23,15 +23,19 @@ export async function lockStreamsToPull(
   value: string,
 ): Promise<StreamRow[]> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`pull ${projectId} ${key} ${value}`}, 0))`.execute(trx);
-  return trx
-    .selectFrom("stream")
-    .selectAll()
-    .where("project_id", "=", projectId)
-    .where("deleted_at", "is", null)
-    .where(key === "creatorId" ? sql`creator_id` : sql`pull->>'source'`, "=", value)
-    .limit(2)
-    .forUpdate()
-    .execute();
+  return (
+    trx
+      .selectFrom("stream")
+      .selectAll()
+      .where("project_id", "=", projectId)
+      .where("deleted_at", "is", null)
+      .where(key === "creatorId" ? sql`creator_id` : sql`pull->>'source'`, "=", value)
+      // Locked in the order of their ids, as everywhere.
+      .orderBy("id")
+      .limit(2)
+      .forUpdate()
+      .execute()
+  );
 }
 
 /** Has a media node pull the stream. `goesOn`: one that does already is left alone. */

@@ -23,6 +23,12 @@ export interface PublicAddressTable {
   pinned: string | null;
 }
 
+export interface WrittenBatchTable {
+  writer: string;
+  number: Int8;
+  written_at: Int8;
+}
+
 export interface ServerSecretTable {
   name: string;
   secret: Buffer;

@@ -2,8 +2,10 @@ import { HourlyAudiences } from "../../platform/audience/index.ts";
 import type { Timer } from "../../platform/clock.ts";
 import type { Audience, EventSink, ViewerCount } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
+import { newId } from "../ids.ts";
 import type { NewViewers } from "../new-viewers.ts";
 import type { Trx } from "../schema.ts";
+import { noteBatch } from "../written-batches.ts";
 import { type CountRow, NOBODY_KNOWN, type PlayerReport, writeCounts } from "./view-store.ts";
 
 export interface ViewCounterDeps extends Deps {
@@ -23,12 +25,16 @@ const MAX_NEW_VIEWERS = 1_000;
 
 /**
  * Sits between the media floor's counts and the database. Counts of one playback id and audience add up while they wait, so an unavailable
- * database costs memory only per pair. They are written within a second; after a failure, the counter retries every 5 s.
+ * database costs memory only per pair. They are written within a second; after a failure, the counter retries every 5 s: first the counts that got no
+ * answer, unchanged, as they may have been written.
  */
 export class ViewCounter implements Pick<EventSink, "countViewers"> {
   readonly #deps: ViewCounterDeps;
   readonly #reporters: HourlyAudiences;
   #waiting = new Map<string, Pending>();
+  readonly #writer = newId();
+  #attempt: { readonly number: number; readonly counts: readonly Pending[] } | null = null;
+  #attempts = 0;
   #timer: Timer | null = null;
   #writing: Promise<void> | null = null;
   #isClosed = false;
@@ -64,7 +70,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     await this.#writing;
     this.#timer?.cancel();
     this.#timer = null;
-    if (this.#waiting.size === 0) return;
+    if (this.#waiting.size === 0 && !this.#attempt) return;
     this.#writing = this.#write().finally(() => {
       this.#writing = null;
     });
@@ -93,13 +99,29 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
   }
 
   async #write(): Promise<void> {
+    const { clock } = this.#deps;
+    const isAgain = this.#attempt !== null;
+    if (!(await this.#tryToWrite()) || (isAgain && !(await this.#tryToWrite()))) {
+      this.#timer ??= this.#isClosed ? null : clock.after(RETRY_MS, () => void this.flush());
+      return;
+    }
+    if (this.#waiting.size > 0) this.#timer ??= this.#isClosed ? null : clock.after(GATHER_MS, () => void this.flush());
+  }
+
+  /** Write what got no answer, or else what waits. Whether it is written. */
+  async #tryToWrite(): Promise<boolean> {
     const { db, clock, log, node, onNewViewers } = this.#deps;
-    const batch = this.#waiting;
-    this.#waiting = new Map();
+    if (!this.#attempt) {
+      if (this.#waiting.size === 0) return true;
+      this.#attempt = { number: ++this.#attempts, counts: [...this.#waiting.values()] };
+      this.#waiting = new Map();
+    }
+    const { number, counts } = this.#attempt;
     try {
       await db.transaction().execute(async (trx) => {
-        const known = await writeCounts(trx, { nodeId: node.id, now: clock.now(), counts: [...batch.values()] });
-        const named = Map.groupBy(batch.values(), ({ playbackId }) => playbackId);
+        if (!(await noteBatch(trx, { writer: this.#writer, number }, clock.now()))) return;
+        const known = await writeCounts(trx, { nodeId: node.id, now: clock.now(), counts });
+        const named = Map.groupBy(counts, ({ playbackId }) => playbackId);
         const begun = known.flatMap(({ playbackId, log: subject, owner }) => {
           const viewerIds = (named.get(playbackId) ?? []).flatMap(({ newViewers }) => newViewers);
           return viewerIds.length > 0 ? [{ playbackId, subject, owner, viewerIds }] : [];
@@ -107,26 +129,11 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
         if (begun.length > 0) await onNewViewers?.(trx, begun);
       });
     } catch (error) {
-      log.warn({ err: error, counts: batch.size }, "could not write viewer counts; retrying later");
-      this.#putBack(batch);
-      this.#timer ??= this.#isClosed ? null : clock.after(RETRY_MS, () => void this.flush());
-      return;
+      log.warn({ err: error, counts: counts.length }, "could not write viewer counts; retrying later");
+      return false;
     }
-    if (this.#waiting.size > 0) this.#timer ??= this.#isClosed ? null : clock.after(GATHER_MS, () => void this.flush());
-  }
-
-  /** A count that arrived in the meantime is newer. */
-  #putBack(batch: ReadonlyMap<string, Pending>): void {
-    for (const [key, failed] of batch) {
-      const newer = this.#waiting.get(key);
-      if (newer) {
-        newer.now ??= failed.now;
-        newer.begun += failed.begun;
-        newer.watchedMs += failed.watchedMs;
-        addReport(newer, failed);
-        newer.newViewers = [...failed.newViewers, ...newer.newViewers].slice(0, MAX_NEW_VIEWERS);
-      } else if (this.#waiting.size < MAX_WAITING) this.#waiting.set(key, failed);
-    }
+    this.#attempt = null;
+    return true;
   }
 }
 

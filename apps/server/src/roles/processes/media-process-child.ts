@@ -3,6 +3,7 @@ import { createLog } from "../../platform/log.ts";
 import { StartupError } from "../../platform/startup-error.ts";
 import { readConfig } from "../config.ts";
 import { configOfShare, type ProcessShare } from "../process-share.ts";
+import { startAgainWhileAway } from "../start-again.ts";
 import { startWeir, type Weir } from "../weir.ts";
 import type { FromProcess, ToProcess } from "./process-messages.ts";
 
@@ -33,7 +34,8 @@ async function start(share: ProcessShare): Promise<Weir> {
   const config = configOfShare(shownConfig, share);
   const clock = new DatabaseClock(systemClock);
   try {
-    const weir = await startWeir({ config, shownConfig, share, clock, log, signal: leaving.signal });
+    const settings = { config, shownConfig, share, clock, log, signal: leaving.signal };
+    const weir = await startAgainWhileAway(() => startWeir(settings), settings);
     tell({ kind: "ready", facts: weir.facts, udp: weir.udp });
     return weir;
   } catch (error) {

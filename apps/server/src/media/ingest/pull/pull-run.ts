@@ -17,6 +17,9 @@ const MAX_WAIT_MS = 60_000;
  * a minute each time.
  */
 const STEADY_MS = 5_000;
+/** How a pull goes is to be known soon after the database is back. */
+const FIRST_TELL_AGAIN_MS = 100;
+const MAX_TELL_AGAIN_MS = 5_000;
 
 export interface PullRunSettings {
   readonly publishing: PublishSettings;
@@ -28,6 +31,11 @@ export interface PullRunSettings {
   readonly memory: PacedMemory;
 }
 
+interface PullNews {
+  readonly state: PullState;
+  readonly reason: string | null;
+}
+
 /** Pulls one stream for as long as this node has its lease: connects, publishes, and connects again after a growing delay. */
 export class PullRun {
   readonly lease: PullLease;
@@ -35,19 +43,23 @@ export class PullRun {
   readonly #over = new AbortController();
   readonly #backOff = new BackOff(FIRST_WAIT_MS, MAX_WAIT_MS);
   #publisher: Pick<PullPublisher<unknown>, "end"> | null = null;
-  #told = "";
+  /** How the pull goes. */
+  #news: PullNews | null = null;
+  /** Until it is recorded. */
+  #recording: Promise<void> | null = null;
 
   constructor(lease: PullLease, settings: PullRunSettings) {
     this.lease = lease;
     this.#settings = settings;
   }
 
-  /** Resolves when it is over. Never rejects. */
+  /** Resolves when it is over, and its end is recorded: until then it would be begun anew. Never rejects. */
   async run(): Promise<void> {
     const { log } = this.#settings.publishing;
     const { streamId } = this.lease;
     try {
       while (await this.#again());
+      await this.#recording;
     } catch (error) {
       if (!this.#over.signal.aborted) log.error({ err: error, streamId }, "a pull failed and is not tried again");
     }
@@ -109,14 +121,34 @@ export class PullRun {
   }
 
   #tell(state: PullState, reason: string | null): void {
-    const { gate, publishing } = this.#settings;
+    const { log } = this.#settings.publishing;
     const { streamId } = this.lease;
-    const news = `${state} ${reason}`;
-    if (news === this.#told) return;
-    this.#told = news;
-    publishing.log.info({ streamId, state, reason }, "a pull changed its state");
-    gate.report(this.lease, state, reason).catch((error: unknown) => {
-      publishing.log.warn({ err: error, streamId }, "could not record the state of a pull");
-    });
+    if (this.#news?.state === state && this.#news.reason === reason) return;
+    this.#news = { state, reason };
+    log.info({ streamId, state, reason }, "a pull changed its state");
+    // One report at a time, so that an earlier one does not overtake a later one.
+    this.#recording ??= this.#record();
+  }
+
+  /** Records the latest news until the database has it, or the lease is given up. Never rejects. */
+  async #record(): Promise<void> {
+    const { gate, publishing } = this.#settings;
+    const { clock, log } = publishing;
+    const { signal } = this.#over;
+    const backOff = new BackOff(FIRST_TELL_AGAIN_MS, MAX_TELL_AGAIN_MS);
+    let news = this.#news;
+    while (news) {
+      try {
+        await gate.report(this.lease, news.state, news.reason);
+        news = this.#news === news ? null : this.#news;
+      } catch (error) {
+        if (signal.aborted) break;
+        log.warn({ err: error, streamId: this.lease.streamId }, "could not record the state of a pull; trying again");
+        // Rejects when the lease is given up.
+        await wait(clock, backOff.next(), signal).catch(() => {});
+        news = signal.aborted ? null : this.#news;
+      }
+    }
+    this.#recording = null;
   }
 }

@@ -35,11 +35,16 @@ function rig({ file = TS as Buffer | null, isChunked = false } = {}) {
     most: 0,
     calls: 0,
     hangUp: () => {},
+    isDatabaseAway: false,
   };
   const gate: PullGate = {
     claim: async () => state.leases,
     source: async () => state.source,
-    report: async (_lease, how, reason) => void told.push(reason === null ? how : `${how}: ${reason}`),
+    report: async (_lease, how, reason) => {
+      if (state.isDatabaseAway) throw new Error("the database is away");
+      told.push(reason === null ? how : `${how}: ${reason}`);
+      if (how === "ended") state.leases = [];
+    },
   };
   const send = async ({ signal }: OutboundRequest): Promise<OutboundBody> => {
     state.calls++;
@@ -106,6 +111,33 @@ it("a file is published in real time with the stream's key, stopped cleanly at i
   await settle(10_000);
   expect([state.calls, state.open, pulls.count]).toEqual([1, 0, 0]);
   expect(ingest.log).not.toContain("pass@");
+});
+
+it("how a pull goes while the database is away is recorded when it is back", async () => {
+  const { told, state, pulls, settle } = rig({ file: null });
+  state.isDatabaseAway = true;
+  state.leases = [lease(1)];
+  for (let second = 0; second < 20; second++) await settle(1_000);
+  expect([state.open, told]).toEqual([1, []]);
+  state.isDatabaseAway = false;
+  for (let second = 0; second < 10; second++) await settle(1_000);
+  expect(told).toEqual(["pulling"]);
+  await pulls.close();
+});
+
+it("a source that ends while the database is away is not asked for again when it is back", async () => {
+  const { told, state, pulls, settle } = rig();
+  state.isDatabaseAway = true;
+  state.leases = [lease(1)];
+  await settle(2_000);
+  for (let i = 0; i < 30; i++) await settle(50);
+  // The row still says that it is to be pulled.
+  for (let second = 0; second < 10; second++) await settle(1_000);
+  state.isDatabaseAway = false;
+  for (let second = 0; second < 10; second++) await settle(1_000);
+  expect(told).toEqual(["ended: The source has ended."]);
+  expect(state.calls).toBe(1);
+  await pulls.close();
 });
 
 it("a file whose length is not told ends as others do", async () => {
