@@ -10,6 +10,8 @@ import { SourcePace } from "./source-pace.ts";
 const MAX_EARLY_BYTES = 8 * 1024 * 1024;
 /** The same for a sender that does not wait. */
 const MAX_UNASKED_BYTES = 32 * 1024 * 1024;
+/** What a packet costs beside its bytes. A publisher decides how small they are. */
+const PACKET_BYTES = 512;
 const LOOK_AGAIN_MS = 50;
 
 export const TAKEN_OVER = "Another encoder took this stream over.";
@@ -107,7 +109,7 @@ export class HubPublication implements Publication {
   /** Until the session has begun. */
   #keep(item: SourcePacket | Track, bytes: number): void {
     this.#early.push(item);
-    this.#earlyBytes += bytes;
+    this.#earlyBytes += bytes + PACKET_BYTES;
     if (this.#earlyBytes > MAX_UNASKED_BYTES)
       this.refuse("The source sends faster than the stream can begin. Send in real time (with ffmpeg: -re).");
   }

@@ -124,6 +124,23 @@ describe("a publisher", () => {
     expect(session()?.outputs.renditions[0]?.open?.parts).toHaveLength(2);
   });
 
+  test("that sends packets of a byte each while its session is being begun has to wait, and is let go where it does not", async () => {
+    holdBegin();
+    const { publication, publisher } = publish();
+    publication.track(VIDEO);
+    const data = new Payload(new Uint8Array(1));
+    const send = (count: number) => {
+      for (let dts = 0; dts < count; dts++)
+        publication.packet({ trackId: 0, kind: "video", dts, pts: dts, isIndependent: true, data });
+    };
+    send(10_000);
+    expect([publication.waitMs, publisher.closedWith]).toEqual([0, null]);
+    send(10_000);
+    expect([publication.waitMs, publisher.closedWith]).toEqual([expect.toSatisfy((ms: number) => ms > 0), null]);
+    send(60_000);
+    expect(publisher.closedWith).toContain("faster than the stream can begin");
+  });
+
   test.each([
     ["a node that drains leaves it to another node", () => hub.drain(true), ["source-lost", 1]],
     ["a node that drains alone ends it", () => hub.drain(false), ["clean-stop", 1]],
@@ -244,14 +261,14 @@ describe("a publisher", () => {
         isIndependent: frame === 0,
         data: new Payload(new Uint8Array(1024 * 1024)),
       });
-    for (let frame = 0; frame < 8; frame++) send(frame * 3000);
+    for (let frame = 0; frame < 7; frame++) send(frame * 3000);
     expect(publication.waitMs).toBe(0);
-    send(8 * 3000);
+    send(7 * 3000);
     expect(publication.waitMs).toBeGreaterThan(0);
     begin();
     await settled();
     expect(publication.waitMs).toBe(0);
-    expect(session()?.bytesReceived).toBe(9 * 1024 * 1024);
+    expect(session()?.bytesReceived).toBe(8 * 1024 * 1024);
     expect(publisher.closedWith).toBeNull();
   });
 
