@@ -101,13 +101,17 @@ export class Audience implements AsyncDisposable {
   }
 }
 
-/** Files of segments with another number of pictures than the segments' durations say, counted by an independent demuxer. */
+/**
+ * Files of segments with another number of pictures than the segments' durations say, counted by an independent demuxer. A power cut may leave bytes behind
+ * the last segment that is listed: they are nobody's.
+ */
 async function lackingFrames(segments: readonly ListedSegment[]): Promise<string[]> {
   const found: string[] = [];
   for (const [url, ofFile] of Map.groupBy(segments, ({ url: file }) => file)) {
     const [first] = ofFile;
     if (!first) continue;
-    const { frames } = await readSegment(first).catch(() => ({ frames: Number.NaN }));
+    const endByte = Math.max(...ofFile.map((segment) => segment.endByte));
+    const { frames } = await readSegment({ ...first, endByte }).catch(() => ({ frames: Number.NaN }));
     const due = Math.round(ofFile.reduce((sum, { seconds }) => sum + seconds, 0) * FRAME_RATE);
     if (!(Math.abs(frames - due) <= FRAMES_OFF)) found.push(`${url} has ${frames} pictures in place of ${due}`);
   }

@@ -14,6 +14,8 @@ export interface ListedSegment {
   readonly isGap: boolean;
   readonly url: string;
   readonly initUrl: string;
+  /** Of a segment that is a part of a file: where it ends there. */
+  readonly endByte: number;
 }
 
 export interface ListedRendition {
@@ -55,16 +57,19 @@ export async function listedSegments(playlistUrl: string): Promise<ListedSegment
   let dateMs = Number.NaN;
   let seconds = Number.NaN;
   let isGap = false;
+  let endByte = Number.POSITIVE_INFINITY;
   for (const line of (await fetchText(playlistUrl)).split("\n")) {
     const [, tag = "", value = ""] = /^#(EXT[^:]*):?(.*)$/.exec(line) ?? [];
     if (tag === "EXT-X-MAP") initUrl = new URL(/URI="([^"]*)"/.exec(value)?.[1] ?? "", playlistUrl).href;
     else if (tag === "EXT-X-PROGRAM-DATE-TIME") dateMs = Date.parse(value);
     else if (tag === "EXT-X-GAP") isGap = true;
+    else if (tag === "EXT-X-BYTERANGE") endByte = value.split("@").reduce((sum, bytes) => sum + Number(bytes), 0);
     else if (tag === "EXTINF") seconds = Number.parseFloat(value);
     else if (line !== "" && tag === "") {
       const url = new URL(line, playlistUrl).href;
-      segments.push({ msn: Number.parseInt(line, 10), seconds, dateMs, isGap, url, initUrl });
+      segments.push({ msn: Number.parseInt(line, 10), seconds, dateMs, isGap, url, initUrl, endByte });
       isGap = false;
+      endByte = Number.POSITIVE_INFINITY;
       dateMs += seconds * 1000;
     }
   }
@@ -84,9 +89,9 @@ export async function untilListed(hlsUrl: string, rendition: string, count: numb
 }
 
 /** Demuxes a video segment with an independent library. */
-export async function readSegment({ initUrl, url }: ListedSegment): Promise<ReadSegment> {
+export async function readSegment({ initUrl, url, endByte }: ListedSegment): Promise<ReadSegment> {
   const [init, media] = await Promise.all([initUrl, url].map(fetchBytes));
-  const bytes = Buffer.concat([init ?? Buffer.alloc(0), media ?? Buffer.alloc(0)]);
+  const bytes = Buffer.concat([init ?? Buffer.alloc(0), (media ?? Buffer.alloc(0)).subarray(0, endByte)]);
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(bytes) });
   const track = await input.getPrimaryVideoTrack();
   if (!track) throw new Error(`${url} has no video`);
