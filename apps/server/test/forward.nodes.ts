@@ -20,7 +20,9 @@ afterAll(() => nodes?.[Symbol.asyncDispose]());
 const at = (name: string): WeirProcess => nodes.node(name).weir;
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-test("lists, parts, segments, inits and thumbnails of a stream are at the other node as at its own, and a blocked list waits", async () => {
+test.concurrent("lists, parts, segments, inits and thumbnails of a stream are at the other node as at its own, and a blocked list waits", async ({
+  expect,
+}) => {
   await using staged = await StagedStream.create(nodes);
   await staged.publishAt("a");
   await staged.untilState("live");
@@ -42,7 +44,7 @@ test("lists, parts, segments, inits and thumbnails of a stream are at the other 
     fetch(`${url}?_HLS_msn=${msn}&_HLS_part=${part}`).then((answer) => answer.text()),
     fetch(new URL(`${msn}.${part}.m4s`, url)),
   ]);
-  figure("blocked list and part through the other node, in ms", Date.now() - askedAt);
+  figure("blocked list and part through the other node, in ms", Date.now() - askedAt, expect);
   expect(blocked).toContain(`URI="${msn}.${part}.m4s"`);
   expect([hinted.status, hinted.headers.get("cache-control")]).toEqual([200, expect.stringContaining("immutable")]);
   const own = await fetch(new URL(`${msn}.${part}.m4s`, url.replace(at("b").url, at("a").url)));
@@ -72,7 +74,9 @@ async function viewsOfOnePlayer(playbackId: string) {
   return { most: Math.max(...now), last: now.at(-1), views: (await views.total(playbackId)).viewCount };
 }
 
-test("one player that asks two nodes in turn is one viewer and one view, of a live stream and of its recording", async () => {
+test.concurrent("one player that asks two nodes in turn is one viewer and one view, of a live stream and of its recording", async ({
+  expect,
+}) => {
   await using staged = await StagedStream.create(nodes, { watchedAt: [] });
   const publisher = await staged.publishAt("a");
   await staged.untilState("live");

@@ -8,7 +8,7 @@ import { MediaAnswers, sendAnswer } from "./media-answers.ts";
 
 const CHANNEL = "media_control";
 
-/** A clip waits so long for the segment with its end, 12 s, for late rungs, 3 s, and for the object store, 10 s. */
+/** A clip waits so long for the segment with its end, 12 s, and for the object store: the question is answered within 25 s. */
 const MAX_ANSWER_MS = 26_000;
 /** A source is tried for 10 s. */
 const MAX_TRIAL_MS = 15_000;

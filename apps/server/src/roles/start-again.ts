@@ -29,8 +29,11 @@ export async function startAgainWhileAway<Started>(
     } catch (error) {
       const away = causeOf(error);
       if (!(away instanceof DatabaseAway) || signal?.aborted) throw error;
-      if (clock.monotonic() > deadline)
-        throw new StartupError("the database does not answer: check DATABASE_URL and that the server runs");
+      if (clock.monotonic() > deadline) {
+        const { cause = away } = away;
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new StartupError(`the database does not answer (${why}): check DATABASE_URL and that the server runs`);
+      }
       log.warn({ err: away }, "the database went away during the start; starting again");
       await sleep(clock, backOff.next());
     }

@@ -11,8 +11,8 @@ const MAX_SAMPLE_BYTES = 8 * 1024 * 1024;
 const START_BYTES = 256 * 1024;
 /** Samples without a byte in a row: nothing bounds their number but a count. */
 const MAX_EMPTY = 1000;
-/** Runs of samples in a fragment, of all its tracks. For each sample all of them are looked at, and real fragments have one of each track. */
-const MAX_RUNS = 64;
+/** Runs of samples in a fragment, of all its tracks. For each sample all of them are looked at, and real fragments have one of each track, or some dozens that alternate. */
+const MAX_RUNS = 1_000;
 /** Samples of fragments in a row that lie before what is read. Their number, too, is only said. */
 const MAX_PASSED = 10_000;
 /** Picture and sound of one time may be so far apart in the file. */

@@ -69,10 +69,8 @@ async function sourceOf(
   if (assetId !== null) return sourceIn(withTimes(await readAssetMedia(db, assetId)), clip);
   if (sessionId === null) return null;
   if (recording === "none") {
-    // What was kept is not kept anew: the window has gone on.
-    const kept = await clipMaker.findWindow(windowOf(row));
-    const answer = kept ? "stored" : await store(deps, row, sessionId, clip, signal);
-    const window = kept ?? (await clipMaker.findWindow(windowOf(row)));
+    const answer = await store(deps, row, sessionId, clip, signal);
+    const window = await clipMaker.findWindow(windowOf(row));
     if (!window && answer === "failed") throw notStored(row);
     return sourceIn(window, clip);
   }

@@ -18,6 +18,12 @@ export async function putWindow(store: ObjectStore, epoch: number, index: MediaI
   await store.put(key, Buffer.from(JSON.stringify({ ...index, renditions: plain })));
 }
 
+/** Whether the part of the node with this epoch is there. */
+export async function hasPart(store: ObjectStore, prefix: string, epoch: number): Promise<boolean> {
+  const place = (await store.children(`${prefix}${INDEXES}`)).find((name) => name.startsWith(`${epoch}-`));
+  return place !== undefined && (await store.size(`${prefix}${INDEXES}${place}/${INDEX}`)) !== null;
+}
+
 /** Null if nothing is there. */
 export async function readWindow(store: ObjectStore, prefix: string): Promise<MediaIndex | null> {
   const parts: MediaIndex[] = [];

@@ -144,10 +144,13 @@ test("the keeper waits at most 12 s for the end, and ignores a session that is n
   expect(await readWindow(rig.store, windowPrefix({ ...CLIP, assetId: "clip-2" }))).toBeNull();
 });
 
-test("a window is kept although the object store is away for some seconds in that moment", async () => {
+test.each([
+  { status: 503, code: "SlowDown" },
+  { status: 403, code: "QuotaExceeded" },
+])("a window is kept although the object store is away for some seconds in that moment ($code)", async (refusal) => {
   const { publication } = rig.publish();
   await rig.send(publication, { seconds: 5 });
-  const away = new StoreFailed("write", "v1/some/key", { status: 503, code: "SlowDown" });
+  const away = new StoreFailed("write", "v1/some/key", refusal);
   const put = vi.spyOn(rig.store, "put").mockRejectedValue(away);
   const answer = keep(0, 4);
   await rig.send(publication, { seconds: 3 });
@@ -155,4 +158,17 @@ test("a window is kept although the object store is away for some seconds in tha
   await rig.send(publication, { seconds: 3 });
   publication.end("clean-stop", "FCUnpublish");
   expect(await answer).toBe("stored");
+});
+
+test("a window that is kept is not kept anew: it has gone on", async () => {
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5 });
+  const first = keep(0, 3);
+  await rig.send(publication, { seconds: 3 });
+  expect(await first).toBe("stored");
+  const before = await found();
+  const put = vi.spyOn(rig.store, "put");
+  expect(await keep(0, 3)).toBe("stored");
+  expect(put).not.toHaveBeenCalled();
+  expect(await found()).toEqual(before);
 });

@@ -12,7 +12,7 @@ import { RenditionWriter } from "../stored/rendition-writer.ts";
 import { SessionMedia, type SessionRendition } from "../stored/session-media.ts";
 import { StoredFiles } from "../stored/stored-files.ts";
 import { type ShownRendition, WindowSource } from "../stored/window-source.ts";
-import { putWindow } from "./kept-window.ts";
+import { hasPart, putWindow } from "./kept-window.ts";
 
 /** Windows of this node that are waiting or being written. Clips of the same session share its segments' memory. */
 const MAX_WINDOWS = 16;
@@ -76,11 +76,19 @@ export class WindowKeeper {
   async #keep(session: ShownSession, moments: ClipMoments): Promise<StoreAnswer> {
     const held = new Map(session.outputs.renditions.map((each) => [each.name, new HeldSegments(each, moments)]));
     try {
-      await session.completeUntil(moments.toMs);
+      const complete = session.completeUntil(moments.toMs);
+      // What was kept is not kept anew: the window has gone on.
+      if (await this.#isKept(session.epoch, moments)) return "stored";
+      await complete;
       return await this.#storeHeld(held, session.epoch, moments);
     } finally {
       for (const each of held.values()) each.release();
     }
+  }
+
+  /** A store that is away does not say; then it is kept once more. */
+  #isKept(epoch: number, moments: ClipMoments): Promise<boolean> {
+    return hasPart(this.#store, windowPrefix(moments), epoch).catch(() => false);
   }
 
   /** Again, while the object store is away: its window will not come back. */
@@ -90,7 +98,7 @@ export class WindowKeeper {
       try {
         return await this.#write(held, epoch, moments);
       } catch (error) {
-        const isAway = (error instanceof StoreFailed && error.isTemporary) || isDiskAway(error);
+        const isAway = error instanceof StoreFailed || isDiskAway(error);
         if (!isAway || this.#clock.monotonic() > until) throw error;
         const { assetId, sessionId } = moments;
         this.#log.warn({ err: error, assetId, sessionId }, "a live window waits for the object store; retrying");

@@ -47,8 +47,8 @@ export class SpanSealer {
   #waiting: WaitingChapter[] = [];
   /** Chapters that are not sealed yet, by their folders, and when they are. */
   readonly #sealed = new Map<string, PromiseWithResolvers<void>>();
-  /** Chapters that the disk cannot read, by their folders, and since when. */
-  readonly #unreadable = new Map<string, number>();
+  /** Chapters that the disk cannot read, by their folders, and since when. They hold up no others. */
+  readonly #unreadable = new Map<string, { readonly since: number; readonly again: Timer }>();
   readonly #reporting: Timer;
   readonly #running = new Set<Promise<void>>();
   #pause: Timer | null = null;
@@ -63,15 +63,13 @@ export class SpanSealer {
     this.#settings = settings;
     const { clock, eventSink } = settings;
     this.#reporting = clock.every(REPORT_SPOOLED_MS, () => {
-      const since = clock.monotonic() - UNREADABLE_MS;
-      const awaited = [...this.#sealed.keys()].filter((folder) => (this.#unreadable.get(folder) ?? since) >= since);
-      for (const fact of spooledFacts(awaited, clock.now())) eventSink.report(fact);
+      for (const fact of spooledFacts(this.#sealed.keys(), clock.now())) eventSink.report(fact);
     });
   }
 
   /** Chapters that are not sealed yet. */
   get waiting(): number {
-    return this.#waiting.length + this.#running.size;
+    return this.#waiting.length + this.#running.size + this.#unreadable.size;
   }
 
   /** Seal the complete chapter in this folder. Its journal is reported again if the event sink lost facts after `lostBefore`. Returns at once. */
@@ -105,6 +103,7 @@ export class SpanSealer {
     this.#isClosed = true;
     this.#closing.resolve();
     this.#pause?.cancel();
+    for (const { again } of this.#unreadable.values()) again.cancel();
     this.#reporting.cancel();
     await Promise.race([Promise.all(this.#running), sleep(this.#settings.clock, CLOSE_WITHIN_MS)]);
   }
@@ -123,16 +122,15 @@ export class SpanSealer {
   }
 
   async #attempt(chapter: WaitingChapter): Promise<void> {
-    const { folder } = chapter;
     const { log, clock } = this.#settings;
     try {
       await this.#seal(chapter);
       this.#backOff.reset();
-      this.#unreadable.delete(folder);
+      this.#unreadable.delete(chapter.folder);
     } catch (error) {
+      if (isOfDisk(error)) return this.#readLater(chapter, error);
       this.#waiting.push(chapter);
-      if (!isOfDisk(error)) this.#unreadable.delete(folder);
-      else if (!this.#unreadable.has(folder)) this.#unreadable.set(folder, clock.monotonic());
+      this.#unreadable.delete(chapter.folder);
       // The store is unavailable for all of them.
       if (this.#pause || this.#isClosed) return;
       const ms = this.#backOff.next();
@@ -142,6 +140,27 @@ export class SpanSealer {
         this.#startNext();
       });
     }
+  }
+
+  /** A disk may read it again, but nobody waits for it for ever: after an hour, the next start looks again. */
+  #readLater(chapter: WaitingChapter, error: unknown): void {
+    if (this.#isClosed) return;
+    const { log, clock } = this.#settings;
+    const { folder } = chapter;
+    const since = this.#unreadable.get(folder)?.since ?? clock.monotonic();
+    const isGivenUp = clock.monotonic() - since > UNREADABLE_MS;
+    log.error({ err: error, folder, isGivenUp }, "a recording in the spool cannot be read");
+    if (isGivenUp) {
+      this.#unreadable.delete(folder);
+      this.#sealed.get(folder)?.resolve();
+      this.#sealed.delete(folder);
+      return;
+    }
+    const again = clock.after(MAX_RETRY_MS, () => {
+      this.#waiting.push(chapter);
+      this.#startNext();
+    });
+    this.#unreadable.set(folder, { since, again });
   }
 
   async #seal({ folder, lostBefore }: WaitingChapter): Promise<void> {

@@ -195,6 +195,7 @@ class SpoolStore extends DataStore {
 
   override async create(upload: Upload): Promise<Upload> {
     const [, id = "", secret = ""] = ADDRESS.exec(upload.id) ?? [];
+    await this.#spool.requireUnfinished(id);
     try {
       await this.#create(upload, id, secret);
     } catch (error) {

@@ -430,6 +430,20 @@ it("PUT: a database that kept that the file is complete, but whose answer was lo
   expect(String(await rig.stored(id))).toBe("abc");
 });
 
+it("PUT: a file that is complete and not delivered yet is not sent anew", async () => {
+  rig.database.next = "away";
+  const put = () => fetch(`${rig.url}/api/asset/upload/direct?token=${tokenOf(id)}`, { method: "PUT", body: "abc" });
+  rig.away.isAway = true;
+  expect((await put()).status).toBe(500);
+  await rig.server.settle();
+  rig.received.delete(id);
+  expect((await put()).status).toBe(423);
+  rig.away.isAway = false;
+  await rig.clock.advance(60_000);
+  await rig.server.settle();
+  expect(String(await rig.stored(id))).toBe("abc");
+});
+
 it("tus: an upload for which this node has no room is left to other nodes", async () => {
   rig.disk.freeBytes = 0;
   expect((await begin(10)).status).toBe(507);

@@ -122,6 +122,7 @@ export class UploadServer {
     const { id, maxBytes } = await this.#settings.gate.admit(token, bytes);
     if (bytes !== null && bytes > maxBytes) throw tooLarge(maxBytes);
     using _writing = this.#traffic.lock(id);
+    await this.#spool.requireUnfinished(id);
     let isWhole = false;
     try {
       const note = { secret: randomBytes(16).toString("hex"), metadata: null, bytes: null };

@@ -74,6 +74,12 @@ export class UploadSpool {
     await this.#putNote(id, note);
   }
 
+  /** Throws `UploadRefused` for a file that is complete, and on its way to the object store: nobody sends it anew. */
+  async requireUnfinished(id: string): Promise<void> {
+    if ((await this.find(id))?.isComplete)
+      throw new UploadRefused(423, "all of this file has arrived, and is being stored: there is nothing more to send");
+  }
+
   async find(id: string): Promise<SpooledUpload | null> {
     if (!ID.test(id)) return null;
     try {

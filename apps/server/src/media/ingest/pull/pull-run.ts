@@ -59,7 +59,8 @@ export class PullRun {
     const { streamId } = this.lease;
     try {
       while (await this.#again());
-      await this.#recording;
+      const given = new Promise<void>((resolve) => this.#over.signal.addEventListener("abort", () => resolve()));
+      if (!this.#over.signal.aborted) await Promise.race([this.#recording, given]);
     } catch (error) {
       if (!this.#over.signal.aborted) log.error({ err: error, streamId }, "a pull failed and is not tried again");
     }
