@@ -1,6 +1,6 @@
 import { signAccessJwt } from "@weir/client";
 import type { CreatedSigningKey } from "@weir/contract";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { type Broadcast, type BroadcastOptions, startBroadcast } from "./broadcast.ts";
 import type { WeirServer } from "./weir-server.ts";
 
@@ -44,8 +44,8 @@ export async function childOf(multivariant: string, headers: Readonly<Record<str
   const look = async () => {
     const playlist = await fetch(multivariant, { headers }).then((answer) => answer.text());
     child = /^s\/.*m3u8$/m.exec(playlist)?.[0];
-    return child;
+    expect(child).toBeDefined();
   };
-  await expect.poll(look, { timeout: 15_000 }).toBeDefined();
+  await vi.waitFor(look, { timeout: 15_000 });
   return new URL(child ?? "", multivariant).href;
 }
