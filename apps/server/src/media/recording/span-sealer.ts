@@ -128,7 +128,7 @@ export class SpanSealer {
       this.#backOff.reset();
       this.#unreadable.delete(chapter.folder);
     } catch (error) {
-      if (isOfDisk(error)) return this.#readLater(chapter, error);
+      if (error instanceof UnreadableChapter) return this.#readLater(chapter, error);
       this.#waiting.push(chapter);
       this.#unreadable.delete(chapter.folder);
       // The store is unavailable for all of them.
@@ -167,7 +167,9 @@ export class SpanSealer {
     const { clock, eventSink, store } = this.#settings;
     const storedBytes: StoredSpanBytes = ({ projectId, sessionId }, rendition, span) =>
       store.size(`${recordingPrefix(projectId, sessionId)}${rendition}/${span}`);
-    const chapter = await readChapter(folder, storedBytes);
+    const chapter = await readChapter(folder, storedBytes).catch((error: unknown) => {
+      throw isOfDisk(error) ? new UnreadableChapter("the disk cannot read it", { cause: error }) : error;
+    });
     if (chapter) {
       const spans = await this.#put(chapter);
       const damage = lostBefore === FROM_EARLIER_RUN ? damageFact(chapter, clock.now()) : [];
@@ -237,6 +239,9 @@ export class SpanSealer {
     this.#whenSettled = [];
   }
 }
+
+/** Of what failed, only this is the chapter's: a store in a folder of the machine fails with errors of the disk, too, and is waited for. */
+class UnreadableChapter extends Error {}
 
 /** A file could not be read, and not because the disk takes no more: that passes. */
 function isOfDisk(error: unknown): boolean {
